@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manykernels import MKLClassifier, MKLRegressor, inspect, load
+from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, Views, inspect, load
 from manykernels.kernels import RBF, Linear, On
 from manykernels.strings import (
     Degree,
@@ -138,6 +138,32 @@ def test_classes_and_regressions():
     check_mutagenesis(model, NEW, model.predict)
     model = MKLRegressor([GappedKmer(4, 2)], C=1.0).fit(X, rng.normal(size=(40, 2)))
     check_mutagenesis(model, NEW, lambda Z: model.predict(Z)[:, 1], label=1)
+
+
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
+def test_other_alphabets(normalize):
+    amino = "ACDEFGHIKLMNPQRSTVWY"
+    proteins = ["".join(row) for row in rng.choice(list(amino), (30, 9))]
+    model = MKLClassifier([Mismatch(3, 1, alphabet="protein")], C=1.0, normalize=normalize)
+    model.fit(proteins, np.arange(30) % 2)
+    found, x = inspect.explain_sequences(model, proteins[:2]), proteins[0]
+    decisions = model.decision_function([x[:p] + a + x[p + 1 :] for p in range(9) for a in amino]).reshape(9, 20)
+    np.testing.assert_allclose(found.values[0], decisions - found.decision[0], atol=1e-9)
+    assert found.letters == amino
+
+
+def test_one_class_models_and_views_with_unknown_letters():
+    check_mutagenesis(MKLOneClass([Spectrum(2), WeightedDegree(2)]).fit(X), NEW[:1])
+    numbers = rng.normal(size=(40, 2))
+    kernels = [("words", GappedKmer(4, 2), "dna"), ("numbers", Linear(), "energy")]
+    model = MKLClassifier(kernels, C=1.0, regularizer=2).fit(Views({"dna": X, "energy": numbers}), y)
+    dna = [NEW[0], NEW[1][:9] + "N" + NEW[1][10:]]
+    found = inspect.explain_sequences(model, Views({"dna": dna, "energy": numbers[:2]}))
+    for i, x in enumerate(dna):
+        expected = mutated(
+            lambda Z, i=i: model.decision_function({"dna": Z, "energy": np.repeat(numbers[i : i + 1], len(Z), 0)}), x
+        )
+        np.testing.assert_allclose(found.values[i], expected, atol=1e-9)
 
 
 def pairs(model, kernel, x, mode):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_choice, check_integer
-from ..kernels.frames import is_frame
+from ..kernels.frames import is_frame, is_pandas
 from ..kernels.row_selection import take
 from ..kernels.views import Views
 from ..sequences import Sequences
@@ -121,6 +121,9 @@ class _Source:
                 else "model has no kernel on sequences: explain models of strings.Spectrum, GappedKmer and others."
             )
         self.plan = next(iter(known.values()))
+        part = X if self.plan.name is None else X[self.plan.name]
+        if is_frame(part) and not is_pandas(part):
+            raise ValueError(f"X is a frame of {type(part).__module__}: give a frame of pandas, or a dict of columns.")
         self.reads = np.array([any(self._touched(p) for p in _plans(kernels.view_plans[v])) for v in kernels.view_of])
         self.sequences = self._read(kernels)
 
