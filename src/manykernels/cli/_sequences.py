@@ -3,6 +3,7 @@
 Columns of sequences in other tables are recognised by their letters.
 """
 
+import inspect
 import re
 import sys
 import tempfile
@@ -79,32 +80,29 @@ def _are_sequences(column):
 
 
 def string_tables(frame: Any, column: str, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Tables of a configuration for sequences: words anywhere, and words at the same position if lengths are equal."""
+    """Tables of a configuration for sequences, those of `strings.sequence_kernels`."""
     texts, before = frame[column].dropna().str.upper().tolist(), "" if column == SEQUENCE_COLUMN else f"{column}, "
-    letters = set().union(*map(set, texts[:5000]))
-    alphabet = next((name for name, known in _ALPHABETS if letters <= set(known)), "protein")
-    longest = 6 if alphabet != "protein" else 3
-    lengths = {len(text) for text in texts}
-    tables = []
-    if len(lengths) == 1:
-        tables = [_table(f"{k} letters at a place", "Degree", k) for k in range(1, min(longest, *lengths) + 1)]
-    top = min(longest, min(lengths))
-    if top < 1:
+    if not all(texts):
         raise Wrong(f"Column {column!r} has an empty sequence: remove it.")
-    tables += [_table(f"{k} letters anywhere", "Spectrum", k) for k in range(2 if top > 1 else 1, top + 1)]
+    found, lengths = mk.strings.sequence_kernels(texts), {len(text) for text in texts}
+    alphabet = found[0][1].alphabet
     size = f"of {next(iter(lengths))} letters" if len(lengths) == 1 else f"of {min(lengths)} to {max(lengths)} letters"
     say(
-        f"{before}{len(texts)} sequences {size}, taken as {alphabet}. {len(tables)} kernels chosen: words "
+        f"{before}{len(texts)} sequences {size}, taken as {alphabet}. {len(found)} kernels chosen: words "
         + ("at the same place and words anywhere" if len(lengths) == 1 else "anywhere, since lengths differ")
         + ". `manykernels init` writes them to an editable file."
     )
     shared = {"alphabet": alphabet, "columns": [column]}
     shared |= {"missing": "zero"} if len(texts) < len(frame) else {}
-    return [table | {"name": before + table["name"]} | shared for table in tables]
+    return [
+        {"name": before + name, "kernel": type(kernel).__name__} | _changed(kernel) | shared for name, kernel in found
+    ]
 
 
-def _table(name, kernel, k):
-    return {"name": name, "kernel": kernel, "k": k}
+def _changed(kernel):
+    """The parameters of a kernel that are not its defaults, but for its alphabet."""
+    usual = {name: value.default for name, value in inspect.signature(type(kernel)).parameters.items()}
+    return {name: value for name, value in kernel.get_params().items() if value != usual[name] and name != "alphabet"}
 
 
 def read_stdin() -> bytes:

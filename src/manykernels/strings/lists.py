@@ -124,7 +124,7 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
 
     Words of up to six letters (proteins: three) anywhere, and at the same place if all sequences have one length; of
     DNA and RNA also words near the same place, and gapped words of both strands anywhere. The alphabet is that of
-    `Sequences`, else the first of DNA, RNA and proteins that has all letters; letters outside it match nothing.
+    `Sequences`, else the first of DNA, RNA and proteins that has all letters, where N and X match nothing.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
         letters, lengths = set().union(*texts), np.array([len(text) for text in texts])
         name = next((name for name, known in _GUESSES if letters <= set(known)), "protein")
     shortest, strands = int(min(lengths)), name in ("dna", "rna")
-    options: Any = dict(alphabet=X.alphabet if isinstance(X, Sequences) else name, unknown="ignore")
+    options: Any = dict(alphabet=X.alphabet if isinstance(X, Sequences) else name)
     top = min(6 if strands else 3, shortest)
     placed = range(1, top + 1) if len(set(lengths)) == 1 else ()
     shifts = [s for s in _SHIFTS if strands and placed and s < shortest]
