@@ -79,6 +79,9 @@ class SharedKernels:
         options = dict(normalize=model.normalize, memory_limit=limit, n_jobs=model.n_jobs)
         options |= dict(tol=model.tol, exact=self.exact) | model._features()
         options["small"] = self.n if entries <= MAX_FLOAT64_VALUES or model.tol < MIN_FLOAT32_TOL else 0
+        windows = any(kernel.family == "windows" for kernel in kernels.kernels)
+        if windows and options["features"] == "auto" and not options["wanted"]:
+            options["features"] = "never"  # many fits take more products than all pairs take time
         bank = choose_bank(kernels, with_task(self.X, self.task), **options)
         self.refused = True
         if isinstance(bank, PairwiseBank):
