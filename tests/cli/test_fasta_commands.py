@@ -95,7 +95,8 @@ def test_lengths_that_differ_have_words_anywhere(tmp_path):
 def test_init_writes_kernels_of_sequences_and_fit_reads_them(folder, tmp_path):
     text = run("init", folder / "sites.fa", "-t", "kind").stdout
     tables = tomllib.loads(text)["kernel"]
-    assert {table["kernel"] for table in tables} == {"Degree", "GappedKmer", "Spectrum", "WeightedDegreeShift"} and tables[0]["alphabet"] == "dna"
+    kinds = {"Degree", "GappedKmer", "Spectrum", "WeightedDegreeShift"}
+    assert {table["kernel"] for table in tables} == kinds and tables[0]["alphabet"] == "dna"
     (tmp_path / "k.toml").write_text(
         'target = "kind"\n[[kernel]]\nkernel = "WeightedDegree"\nd = 4\ncolumns = ["sequence"]\n'
     )
