@@ -110,7 +110,7 @@ def _model(asked, say):
     kernel.check(None)
     theirs = mk.strings.GappedKmer(asked.letters, asked.compared, nearest=False, **options)
     if not theirs.psd:
-        ours, before = kernel.mismatch_weights(4)[0], theirs.mismatch_weights(4)[0]
+        ours, before = kernel.mismatches(4)[1][0], theirs.mismatches(4)[1][0]
         say(
             f"-d {kernel.d} is not positive semidefinite: the nearest kernel that is one is trained, with the weight "
             f"{ours:.4g} of equal words instead of {before:.4g}; -d {kernel.l - kernel.k} needs no change."

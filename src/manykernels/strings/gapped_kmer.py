@@ -177,10 +177,6 @@ class GappedKmer(WordKernel):
 
     window_weights.__doc__ = WordKernel.window_weights.__doc__
 
-    def mismatch_weights(self, size: int) -> np.ndarray:
-        """c(0) … c(d) for an alphabet of `size` letters."""
-        return np.array([float(value) for value in self._repaired(size)])
-
     def _repaired(self, size):
         (first, *others), least = self._weights(size)
         return [first - (min(least, 0) if self.nearest else 0), *others]
