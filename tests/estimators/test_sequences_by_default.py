@@ -8,7 +8,7 @@ import manykernels
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.kernels.auto import is_sequences
 from manykernels.sequences import Sequences
-from manykernels.strings import sequence_kernels
+from manykernels.strings import GappedKmer, sequence_kernels
 
 RNG = np.random.default_rng(0)
 N = 80
@@ -52,8 +52,33 @@ def test_unknown_and_small_letters_are_read():
 
 @pytest.mark.parametrize(
     "X",
-    [["red", "green", "blue"], ["a note on dogs", "another on cats"], ["id1", "id2"], [1.0, 2.0], ["", "ACGTACGTACGT"]],
+    [
+        ["red", "green", "blue"],
+        ["a note on dogs", "another on cats"],
+        ["id1", "id2"],
+        [1.0, 2.0],
+        ["", "", "ACGTACGTACGT"],
+    ],
     ids=str,
 )
 def test_other_texts_are_no_sequences(X):
     assert not is_sequences(X)
+
+
+def test_letters_for_several_bases_leave_dna_dna():
+    """One R made all sequences proteins."""
+    X = ["R" + DNA[0][1:], *DNA[1:]]
+    model = MKLClassifier().fit(X, Y)
+    assert model.kernels_chosen_.startswith("15 kernels of dna sequences") and model.score(X, Y) == 1.0
+
+
+@pytest.mark.parametrize("wrong", ["", None])
+def test_an_entry_without_a_sequence_is_named(wrong):
+    with pytest.raises(ValueError, match=r"X\[0\]"):
+        MKLClassifier().fit([wrong, *DNA[1:]], Y)
+
+
+def test_a_table_of_letters_has_the_length_of_its_rows(recwarn):
+    """Each of its letters was taken for a sequence too short to hold a word."""
+    MKLClassifier([GappedKmer(6, 4)], C=1.0).fit(np.array([list(x) for x in DNA]), Y)
+    assert not [warning for warning in recwarn if "shortest" in str(warning.message)]

@@ -123,12 +123,10 @@ def is_sequences(X: Any) -> bool:
         return True
     if isinstance(X, dict | str) or sp.issparse(X) or is_frame(X) or np.ndim(X) != 1 or not len(X):
         return False
-    texts = list(X)
-    if not all(isinstance(text, str) for text in texts):
-        return False
+    texts = [text for text in X if isinstance(text, str) and text]  # a fit names the others
     letters = set().union(*texts)
     known = letters <= set("ACGTUNacgtun") or letters <= set(AMINO_ACIDS)
-    return bool(known and min(map(len, texts)) > 0 and sum(map(len, texts)) >= MIN_LETTERS * len(texts))
+    return bool(known and 2 * len(texts) > len(X) and sum(map(len, texts)) >= MIN_LETTERS * len(texts))
 
 
 def _for_sequences(X, view=None):

@@ -219,7 +219,10 @@ def _sizes(plan, arrays):
     x = arrays.column(*plan.where) if arrays.X[plan.name] is not None else []
     if isinstance(x, Sequences):
         return np.asarray(x.lengths, np.int64), np.arange(len(x.lengths))
-    items = np.asarray(x, object).ravel()
+    items = np.asarray(x, object)
+    if items.ndim == 2 and items.shape[1] > 1:  # a table of letters
+        return np.full(len(items), items.shape[1], np.int64), np.arange(len(items))
+    items = items.ravel()
     rows = np.array([i for i, item in enumerate(items) if isinstance(item, str | bytes) and len(item)], int)
     present = arrays.present.get(plan.name)
     rows = rows if present is None else rows[present[rows]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,14 +141,14 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
     >>> [name for name, kernel in sequence_kernels(["ACGTA", "ACGT"])]
     ['2 letters anywhere', '3 letters anywhere', '4 letters anywhere']
     """
+    options: dict[str, Any]
     if isinstance(X, Sequences):
-        name, lengths = X.alphabet.name, X.lengths
+        name, lengths, options = X.alphabet.name, X.lengths, {"alphabet": X.alphabet}
     else:
-        texts = [str(text).upper() for text in X]
-        letters, lengths = set().union(*texts), np.array([len(text) for text in texts])
-        name = next((name for name, known in _GUESSES if letters <= set(known)), "protein")
+        texts = [text.upper() for text in X if isinstance(text, str) and text]
+        counts, lengths = Counter("".join(texts)), np.array([len(text) for text in texts])
+        name, options = _guess(counts)
     shortest, strands = int(min(lengths)), name in ("dna", "rna")
-    options: Any = dict(alphabet=X.alphabet if isinstance(X, Sequences) else name)
     top = min(6 if strands else 3, shortest)
     placed = range(1, top + 1) if len(set(lengths)) == 1 else ()
     shifts = [s for s in _SHIFTS if strands and placed and s < shortest]
@@ -165,6 +166,20 @@ def _letters(k):
     return f"{k} letter{'s'[: k != 1]}"
 
 
-_GUESSES = ("dna", "ACGTN"), ("rna", "ACGUN")
+def _guess(counts):
+    """(the name of the alphabet that these letters are of, options of a kernel).
+
+    Letters that stand for several bases, if they are few, match nothing.
+    """
+    total = sum(counts.values())
+    for name, bases in (("dna", "ACGT"), ("rna", "ACGU")):
+        if set(counts) <= set(bases + "N"):
+            return name, {"alphabet": name}
+        if set(counts) <= set(bases + _AMBIGUOUS) and sum(counts[base] for base in bases) >= _MIN_BASES * total:
+            return name, {"alphabet": name, "unknown": "ignore"}
+    return "protein", {"alphabet": "protein"}
+
+
+_AMBIGUOUS, _MIN_BASES = "NRYSWKMBDHV", 0.9  # letters for several bases, and the least share of the others
 _SHIFTS = 3, 10
 _GAPPED = (6, 4), (10, 6)  # (l, k)
