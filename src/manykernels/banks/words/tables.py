@@ -21,7 +21,6 @@ from ...kernels.normalize import inverse_root
 from ...sequences.alphabet import DNA
 from ...strings.base import check_alike
 from ...strings.mismatch_filters import eigenvalue
-from ..dense import MAX_FLOAT32_DIAGONAL, DenseBank
 from ..explicit import ExplicitBank, Vectors, diagonals, len_of
 from .linadd import numbers
 
@@ -69,14 +68,6 @@ class TableBank(ExplicitBank):
             if part not in windows:
                 windows[part] = windows_of(kernel, self.views[v].X)
             self.words.append(WindowTable(kernel, self.views[v].X.alphabet, windows[part]))
-
-    def held(self, exact=False):
-        """Matrices if they fit: several fits take more products than it takes to compare all pairs."""
-        dtype = np.float64 if exact or self.diagonals().max() > MAX_FLOAT32_DIAGONAL else np.float32
-        size = self.M * self.n**2 * np.dtype(dtype).itemsize
-        if 1.25 * size > MemoryBudget(self.memory_limit).share("matrices kept"):
-            return self
-        return DenseBank.holding(self, self.matrices(dtype=dtype))
 
     def vectors(self):
         return TableVectors(self)
