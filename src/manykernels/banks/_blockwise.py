@@ -28,7 +28,7 @@ class BlockOperator(Operator):
         return self.theta @ self.bank.diagonals()[:, self.rows]
 
     def take(self, index: np.ndarray) -> Operator:
-        return BlockOperator(self.bank, self.theta, self.rows[index], self.dtype)
+        return type(self)(self.bank, self.theta, self.rows[index], self.dtype)
 
     def low_rank(self, rank: int) -> np.ndarray | None:
         """K_S,:ᵀ K_SS^{−½} for evenly spread examples S (Nyström)."""
@@ -51,9 +51,6 @@ class ProductOperator(BlockOperator):
     def __init__(self, bank: Any, theta: np.ndarray, rows: np.ndarray, dtype: DTypeLike) -> None:
         super().__init__(bank, theta, rows, dtype)
         self.direct = 0
-
-    def take(self, index: np.ndarray) -> Operator:
-        return ProductOperator(self.bank, self.theta, self.rows[index], self.dtype)
 
     def low_rank(self, rank: int) -> np.ndarray | None:
         return None

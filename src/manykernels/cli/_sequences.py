@@ -90,6 +90,7 @@ def string_tables(frame: Any, column: str, say: Callable[[str], None]) -> list[d
     say(
         f"{before}{len(texts)} sequences {size}, taken as {alphabet}. {len(found)} kernels chosen: words "
         + ("at the same place and words anywhere" if len(lengths) == 1 else "anywhere, since lengths differ")
+        + ("" if alphabet == "protein" else "; gapped words of both strands")
         + ". `manykernels init` writes them to an editable file."
     )
     shared = {"alphabet": alphabet, "columns": [column]}

@@ -121,7 +121,9 @@ def is_sequences(X: Any) -> bool:
     """
     if isinstance(X, Sequences):
         return True
-    if isinstance(X, dict | str) or sp.issparse(X) or is_frame(X) or np.ndim(X) != 1 or not len(X):
+    if isinstance(X, dict | str) or sp.issparse(X) or is_frame(X):
+        return False
+    if not isinstance(X, list | tuple) and np.ndim(X) != 1 or not len(X):
         return False
     texts = [text for text in X if isinstance(text, str) and text]  # a fit names the others
     letters = set().union(*texts)

@@ -40,16 +40,20 @@ class WordSums:
 
     def parts(self, X, A, theta):
         """θ_tm K_m(X, support) @ A[t], (T, n_new, |members|), for theta (T, |members|)."""
-        views = self.kernels.views(X)
-        present = views[0].present
-        if views[0].X is None:
-            return np.zeros((len(A), present.size, len(self.members)))
-        found = np.array([vectors.at(views) for vectors in self._vectors(A)]) * theta[:, None, :]
-        return found if present is None else found * present[:, None]
+        each = self._at(X, A, [None] * len(A), (len(self.members),))
+        return each * theta[:, None, :]
 
     def decision(self, X, A, theta):
-        """Σ_m θ_tm K_m(X, support) @ A[t], (T, n_new)."""
-        return self.parts(X, A, theta).sum(axis=2)
+        """Σ_m θ_tm K_m(X, support) @ A[t], (T, n_new); kernels without weight are not looked up."""
+        return self._at(X, A, theta, ())
+
+    def _at(self, X, A, thetas, shape):
+        view, *_ = views = self.kernels.views(X)
+        if view.X is None:
+            return np.zeros((len(A), view.present.size, *shape))
+        pairs = zip(self._vectors(A), thetas, strict=True)
+        found = np.array([vectors.at(views, theta) for vectors, theta in pairs])
+        return found if view.present is None else found * view.present.reshape(-1, *(1 for _ in shape))
 
 
 def word_sums(kernel_list, groups, sides, normalize, scale, n_jobs):
