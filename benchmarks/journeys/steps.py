@@ -308,7 +308,8 @@ class Journey(Longer):
         """A warm start ends at the same objective."""
         if not self.plan.search:
             model = self.fit(self.clone().set_params(warm_start=True))
-            self.level(self.fit(model), "warm start")
+            if not isinstance(model.get_params().get("random_state"), np.random.RandomState):
+                self.level(self.fit(model), "warm start")  # a generator draws other features in the second fit
 
     def scored(self) -> None:
         """A score is finite and at most 1."""

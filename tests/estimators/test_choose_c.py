@@ -176,6 +176,12 @@ def test_the_candidate_nearest_to_1_within_a_standard_error_is_chosen():
     assert choose(np.stack([same, base, same - 1.0, base]), np.ones(200))[0] == 1
 
 
+def test_scores_whose_squares_overflow_are_compared():
+    scores = np.array([[-1.0, -1.0, -1.0], [-1e200, -3e200, -2e200]])
+    with np.errstate(over="raise"):
+        assert choose(scores, np.ones(3), [1.0, 10.0])[0] == 0
+
+
 @pytest.mark.parametrize("labels", [LABELS, THREE], ids=["two", "three"])
 @pytest.mark.parametrize("before, after", [(2, 1), (1, 3)])
 def test_a_checkpoint_of_another_C_is_where_the_fit_begins_and_not_its_result(

@@ -138,6 +138,6 @@ def choose(per_example: np.ndarray, c: np.ndarray, Cs: Sequence[float] = CANDIDA
     means = per_example @ w
     behind = per_example[means.argmax()] - per_example
     mean = behind @ w
-    error = np.sqrt(((behind - mean[:, None]) ** 2) @ w**2)
+    error = np.hypot.reduce((behind - mean[:, None]) * w, axis=1)  # the root of a sum of squares that may overflow
     able = np.flatnonzero(mean <= BAND * error + 1e-12 * np.abs(means).max())
     return int(min(able, key=lambda k: distance(Cs[int(k)]))), means
