@@ -143,6 +143,15 @@ def test_many_examples_are_multiplied_with_and_few_compared():
     assert tables.tables_pay(long, 2000, 1000) and tables.tables_pay(short, 1000, 100)
 
 
+def test_kernels_of_equal_windows_keep_their_own_weights():
+    X = texts([40, 40, 40, 40, 40])
+    kernels = [GappedKmer(5, 3, centre=centre) for centre in ((50, 5), (3, 40), None)]
+    kernels = KernelList.from_spec(kernels, X)
+    products = TableBank.from_list(kernels, X, normalize=None).products(np.eye(5), np.arange(5))
+    for m, kernel in enumerate(kernels.kernels):
+        np.testing.assert_allclose(products[:, m], kernel(X), rtol=1e-10)
+
+
 def test_unknown_letters_of_a_gapped_kernel_are_not_looked_up_in_tables():
     """There an unknown letter is a mismatch, and a window with one still counts."""
     X, y = motif(40)

@@ -7,8 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..kernels.pair_blocks import KINDS
-
 MAX_FACTOR_RATIO = 2.0  # of the factors of one kernel: errors of a series rise with its square
 FEATURES_PER_PRODUCT = 512  # Chebyshev features
 
@@ -59,18 +57,17 @@ def _level(chosen, *sides):
     return bool((F.max(axis=1) <= MAX_FACTOR_RATIO * np.where(F > 0, F, np.inf).min(axis=1)).all())
 
 
-def _at_nodes(group, middle, half, p):
-    """The base between p Chebyshev nodes of an interval, and the transform from values there to coefficients.
+def _at_nodes(group, chosen, middle, half, p):
+    """The chosen kernels between p Chebyshev nodes of an interval (kernels, p, p), and the transform to coefficients.
 
     Both are float64, since kernels near 1 have little variance.
     """
-    from ..loops.elementwise import pair
-
     z, transform = _nodes(p)
-    points = np.ascontiguousarray((z * half + middle)[None])
-    B = np.empty((p, p))
-    pair(KINDS[group.pairs.kind], points, points, B)
-    return B, transform
+    points = z * half + middle
+    B = points[:, None] * points if group.pairs.kind == "dot" else (points[:, None] - points) ** 2
+    degree = group.degree[chosen][:, None, None]
+    values = group.g[chosen].astype(float)[:, None, None] * B + group.c[chosen].astype(float)[:, None, None]
+    return np.where(degree == 0, np.exp2(np.minimum(values, 0.0)), values**degree), transform
 
 
 class SmoothColumns:
@@ -127,22 +124,27 @@ class SmoothColumns:
 
 def _core(group, chosen, weights, shift, middle, half, p):
     """C_t (T, p, p) with Σ_m weights_tm (k_m(x, y) − shift_m) = Σ_kl C_tkl T_k(x) T_l(y)."""
-    from ..loops.elementwise import combine
-
-    B, transform = _at_nodes(group, middle, half, p)
-    values = np.zeros((len(weights), p, p))
-    g, c, none = group.g[chosen].astype(float), group.c[chosen].astype(float), np.empty((0, 0))
-    for total, w in zip(values, weights, strict=True):
-        W = np.ascontiguousarray(np.broadcast_to(w[:, None], (w.size, p)))
-        combine(B, group.degree[chosen], g, c, shift, W, none, total)
-    return transform @ values @ transform.T
+    values, transform = _at_nodes(group, chosen, middle, half, p)
+    return transform @ np.tensordot(weights, values - shift[:, None, None], 1) @ transform.T
 
 
 def column_products(group, left, right, chosen, vectors, middle, half, sizes, at, out):
     """Writes the products with smooth kernels of one column to out (T, kernels, n), kernel m of the chosen at at[m]."""
-    from ..loops import columns as loops
+    from ..loops.columns import chebyshev
 
-    factor = np.empty((0, 0), group.pairs.dtype) if left.factor is None else left.factor[chosen]
-    forms = group.degree[chosen], group.g[chosen].astype(float), group.c[chosen].astype(float)
-    nodes = loops.ColumnNodes(middle, half, sizes)
-    loops.column_products(KINDS[group.pairs.kind], left.x[0], right.x[0], nodes, forms, vectors, factor, at, out)
+    p, (_, T, n) = int(sizes.max()), vectors.shape
+    basis = np.empty((p, n))
+    chebyshev(right.x[0], middle, half, basis)
+    moments = (vectors.reshape(-1, n).astype(float) @ basis.T).reshape(-1, T, p)
+    nodes, coefficients = p >> np.log2(p / sizes).astype(int), np.zeros((sizes.size, T, p))
+    for q in np.unique(nodes):  # few numbers of nodes: p, p/2, …
+        mine = np.flatnonzero(nodes == q)
+        values, transform = _at_nodes(group, chosen[mine], middle, half, int(q))
+        part = moments[mine if len(moments) > 1 else slice(None), :, :q]
+        coefficients[mine, :, :q] = part @ transform @ values @ transform.T
+    if left.x is not right.x:
+        basis = np.empty((p, left.x.shape[1]))
+        chebyshev(left.x[0], middle, half, basis)
+    found = (coefficients.reshape(-1, p) @ basis).reshape(sizes.size, T, -1)
+    found *= 1.0 if left.factor is None else left.factor[chosen][:, None]
+    out[:, at] = found.transpose(1, 0, 2)

@@ -79,7 +79,7 @@ def _steps(me, team, K, a, gradient, box, eps, max_steps):
     _shift(0.0, K[0], K[0], low, high, up, a, gradient, mine[0])
     mine[0, LOWEST] = _lowest(down[low:high], gradient[low:high])
     meet(gate, threads)
-    first, bottom = _first(notes[:, 0, TOP]), notes[:, 0, LOWEST].min()
+    first, bottom = _first(notes[:, 0, TOP]), _least(notes[:, 0, LOWEST])
     top, i, at = notes[first, 0, TOP], int(notes[first, 0, RISES]), notes[first, 0, AT]
     steps = 0
     while top - bottom > eps and steps < max_steps:
@@ -114,10 +114,10 @@ def _steps(me, team, K, a, gradient, box, eps, max_steps):
         first = _first(notes[:, 0, TOP])
         top, i, at = notes[first, 0, TOP], int(notes[first, 0, RISES]), notes[first, 0, AT]
         if steps % 32 == 0:
-            bottom = notes[:, 0, LOWEST].min()
+            bottom = _least(notes[:, 0, LOWEST])
     mine[2, 0] = _lowest(down[low:high], gradient[low:high])
     meet(gate, threads)
-    bottom = notes[:, 2, 0].min()
+    bottom = _least(notes[:, 2, 0])
     return steps, top - bottom, _middle(top, bottom)
 
 
@@ -137,6 +137,15 @@ def _first(values):
         if values[k] > values[best]:
             best = k
     return best
+
+
+@njit(**OPTIONS)
+def _least(values):
+    """The smallest value; numba's own takes a second to compile."""
+    least = values[0]
+    for k in range(1, len(values)):
+        least = min(least, values[k])
+    return least
 
 
 @njit(**OPTIONS)

@@ -63,8 +63,8 @@ class TableBank(ExplicitBank):
 
     def prepare(self):
         windows, self.words = {}, []
-        for kernel, v in zip(self.kernels.kernels, self.kernels.view_of, strict=True):
-            part = v, kernel.start, kernel.stop, kernel.shortest if is_weighted(kernel) else None
+        for m, (kernel, v) in enumerate(zip(self.kernels.kernels, self.kernels.view_of, strict=True)):
+            part = v, kernel.start, kernel.stop, m if is_weighted(kernel) else None
             if part not in windows:
                 windows[part] = windows_of(kernel, self.views[v].X)
             self.words.append(WindowTable(kernel, self.views[v].X.alphabet, windows[part]))
