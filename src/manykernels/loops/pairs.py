@@ -34,7 +34,7 @@ def pair_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
 
     β, the multiplier of Σ a, is the intercept that these a imply: f = K a + β.
     """
-    team = TeamMemory(1, np.zeros(1, np.int64), np.empty((1, *NOTES)), np.empty((3, len(a))))
+    team = TeamMemory(1, np.empty(1, np.int64), np.empty((1, 3, 16)), np.empty((3, len(a))))  # NOTES: (3, 16)
     return _steps(0, team, K, a, gradient, BoxTerms(diagonal, kink, lo, hi), eps, max_steps)
 
 
@@ -73,7 +73,7 @@ def _steps(me, team, K, a, gradient, box, eps, max_steps):
     up, down, curvature = work[0], work[1], work[2]
     low, high = n * me // threads, n * (me + 1) // threads
     for k in range(low, high):
-        up[k], down[k] = _one_sided_kinks(a[k], kink[k], lo[k], hi[k])
+        _set(k, a[k], 0.0, a, gradient, box, up, down)
         curvature[k] = K[k, k] + diagonal[k]
     mine = notes[me]
     _shift(0.0, K[0], K[0], low, high, up, a, gradient, mine[0])
@@ -102,11 +102,10 @@ def _steps(me, team, K, a, gradient, box, eps, max_steps):
             at, back = at + t, floor
         else:
             at, back = at + t, back - t
-        for k, value, move in ((i, at, t), (j, back, -t)):
-            if low <= k < high:
-                a[k] = value
-                gradient[k] += diagonal[k] * move
-                up[k], down[k] = _one_sided_kinks(value, kink[k], lo[k], hi[k])
+        if low <= i < high:
+            _set(i, at, t, a, gradient, box, up, down)
+        if low <= j < high:
+            _set(j, back, -t, a, gradient, box, up, down)
         _shift(t, Ki, K[j], low, high, up, a, gradient, mine[0])
         if steps % 32 == 0:
             mine[0, LOWEST] = _lowest(down[low:high], gradient[low:high])
@@ -122,11 +121,16 @@ def _steps(me, team, K, a, gradient, box, eps, max_steps):
 
 
 @njit(**OPTIONS)
-def _one_sided_kinks(a, kink, lo, hi):
-    """Minus the kink of the right derivative (−inf: a cannot rise) and of the left one (inf: it cannot fall)."""
-    up = -np.inf if a >= hi else (-kink if a >= 0 else kink)
-    down = np.inf if a <= lo else (-kink if a > 0 else kink)
-    return up, down
+def _set(k, value, move, a, gradient, box, up, down):
+    """Sets a[k], with the gradient of its own terms after a move, and its one-sided kinks.
+
+    They are minus the kink of the right derivative (−inf: a cannot rise) and of the left one (inf: it cannot fall).
+    """
+    kink = box.kink[k]
+    a[k] = value
+    gradient[k] += box.diagonal[k] * move
+    up[k] = -np.inf if value >= box.hi[k] else (-kink if value >= 0 else kink)
+    down[k] = np.inf if value <= box.lo[k] else (-kink if value > 0 else kink)
 
 
 @njit(**OPTIONS)

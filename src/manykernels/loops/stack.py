@@ -14,8 +14,7 @@ RUN_LENGTH = 256  # entries
 
 
 @njit(**OPTIONS)
-def _add4(o, s, w, h):
-    (s0, s1, s2, s3), (w0, w1, w2, w3), (h0, h1, h2, h3) = s, w, h
+def _add4(o, s0, s1, s2, s3, w0, w1, w2, w3, h0, h1, h2, h3):
     for j in range(len(o)):
         o[j] += w0 * (s0[j] - h0) + w1 * (s1[j] - h1) + w2 * (s2[j] - h2) + w3 * (s3[j] - h3)
 
@@ -34,50 +33,45 @@ def combine_first(S, kernels, w, shift, rows, cols, triangle, out):
     """
     C, K = len(cols), len(kernels)
     if C == 0 or K == 0:
-        out[:] = 0
+        for r in range(out.shape[0]):
+            for j in range(C):
+                out[r, j] = 0
         return
     end = cols[-1] + 1
     gather = end - cols[0] > 4 * C
     line = np.empty(C if gather else end, dtype=out.dtype)
-    part = np.empty((4, C if gather else 0), dtype=S.dtype)
     for r in range(len(rows)):
         i = rows[r]
         j0 = triangle + r if triangle >= 0 else 0
         c0 = cols[j0]
-        o = line[:] if gather else line[c0:]
-        o[:] = 0
-        k = 0
-        while k < K:
-            if k + 4 <= K:
-                m0, m1, m2, m3 = kernels[k], kernels[k + 1], kernels[k + 2], kernels[k + 3]
-                weights = w[k], w[k + 1], w[k + 2], w[k + 3]
-                shifts = shift[k], shift[k + 1], shift[k + 2], shift[k + 3]
-                if gather:
-                    for j in range(C):
-                        c = cols[j]
-                        part[0, j], part[1, j] = S[m0, i, c], S[m1, i, c]
-                        part[2, j], part[3, j] = S[m2, i, c], S[m3, i, c]
-                    _add4(o, (part[0], part[1], part[2], part[3]), weights, shifts)
-                else:
-                    lines = S[m0, i, c0:end], S[m1, i, c0:end], S[m2, i, c0:end], S[m3, i, c0:end]
-                    _add4(o, lines, weights, shifts)
-                k += 4
+        part = line[j0:] if gather else line[c0:]
+        for j in range(len(part)):
+            part[j] = 0
+        for k in range(0, K - 3, 4):
+            s0, s1, s2, s3 = S[kernels[k], i], S[kernels[k + 1], i], S[kernels[k + 2], i], S[kernels[k + 3], i]
+            w0, w1, w2, w3 = w[k], w[k + 1], w[k + 2], w[k + 3]
+            h0, h1, h2, h3 = shift[k], shift[k + 1], shift[k + 2], shift[k + 3]
+            if gather:
+                for j in range(j0, C):
+                    c = cols[j]
+                    two = w0 * (s0[c] - h0) + w1 * (s1[c] - h1)
+                    line[j] += two + w2 * (s2[c] - h2) + w3 * (s3[c] - h3)
             else:
-                m0 = kernels[k]
-                if gather:
-                    for j in range(C):
-                        part[0, j] = S[m0, i, cols[j]]
-                    _add1(o, part[0], w[k], shift[k])
-                else:
-                    _add1(o, S[m0, i, c0:end], w[k], shift[k])
-                k += 1
-        if gather:
-            out[r, j0:] = line[j0:]
-        elif end - cols[0] == C:
-            out[r, j0:] = line[c0:]
+                _add4(part, s0[c0:end], s1[c0:end], s2[c0:end], s3[c0:end], w0, w1, w2, w3, h0, h1, h2, h3)
+        for k in range(K - K % 4, K):
+            s0, w0, h0 = S[kernels[k], i], w[k], shift[k]
+            if gather:
+                for j in range(j0, C):
+                    line[j] += w0 * (s0[cols[j]] - h0)
+            else:
+                _add1(part, s0[c0:end], w0, h0)
+        o = out[r, j0:]
+        if gather or end - c0 == len(o):
+            for j in range(len(o)):
+                o[j] = part[j]
         else:
-            for j in range(j0, C):
-                out[r, j] = line[cols[j]]
+            for j in range(len(o)):
+                o[j] = line[cols[j0 + j]]
 
 
 @njit(**OPTIONS)
