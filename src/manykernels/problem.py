@@ -6,6 +6,9 @@
 T problems (one row of Y each) share the weights θ; T = 1 is the usual case. At f_tm = θ_m Σ_i a_ti k_m(x_i, ·) the
 norms are ‖f_tm‖² / θ_m = θ_m a_tᵀ K_m a_t. Kernels without variance get weight 0. Where Ω* is an indicator the dual
 point is `a` scaled back into its domain.
+
+Covariates Z (n, q) are adjusted for and not penalised. With an orthogonal basis E (n, k) of [1 Z], EᵀE = n I, b_t
+becomes E b_t with b_t (k,), and Σ_i a_ti = total becomes Eᵀa_t = 0.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from .losses.base import adjusted
 
 if TYPE_CHECKING:
     from .losses.base import Loss
@@ -43,6 +48,13 @@ class Problem:
     c : array (T, n) or float, default 1
         The costs of the examples, at least 0.
     intercept : bool, default True
+    covariates : array (n, q), optional
+        Columns that enter the predictor with free coefficients.
+
+    Attributes
+    ----------
+    covariates : array (n, k) or None
+        The basis E of the covariates, and of the constant where there is an intercept.
 
     Examples
     --------
@@ -57,7 +69,14 @@ class Problem:
     """
 
     def __init__(
-        self, bank: Any, Y: ArrayLike, loss: Loss, regularizer: Regularizer, c: ArrayLike = 1.0, intercept: bool = True
+        self,
+        bank: Any,
+        Y: ArrayLike,
+        loss: Loss,
+        regularizer: Regularizer,
+        c: ArrayLike = 1.0,
+        intercept: bool = True,
+        covariates: ArrayLike | None = None,
     ) -> None:
         self.bank, self.loss, self.intercept = bank, loss, intercept
         self.kernels = np.flatnonzero(bank.usable)
@@ -86,6 +105,41 @@ class Problem:
                         f"y has one class only among the examples with weight: the {loss.name} loss then has no "
                         "minimum; leave the class out or use loss='hinge'"
                     )
+        self.covariates = self._back = None
+        if covariates is not None:
+            self._adjust(np.asarray(covariates, dtype=np.float64))
+            self._first = self._starts()
+
+    def _adjust(self, Z):
+        """Sets the basis E, and `_back` with [1 Z] back = E."""
+        if Z.ndim != 2 or len(Z) != self.bank.n or not np.all(np.isfinite(Z)):
+            raise ValueError(f"covariates of shape {Z.shape} must be {self.bank.n} rows of finite numbers")
+        if self.loss.total or not self.loss.takes_intercept:
+            raise ValueError(f"the {self.loss.name} loss takes no covariates: they would explain every example alone")
+        mean = Z.mean(axis=0) if self.intercept else np.zeros(Z.shape[1])
+        size = np.sqrt(np.mean((Z - mean) ** 2, axis=0))
+        size[size <= 1e-12 * np.abs(mean)] = 1.0
+        size[size == 0] = 1.0
+        ones = np.ones((len(Z), int(self.intercept)))
+        U, s, Vt = np.linalg.svd(np.hstack([ones, (Z - mean) / size]), full_matrices=False)
+        keep = s > 1e-9 * s.max(initial=0.0)
+        self.covariates, self._back = np.sqrt(len(Z)) * U[:, keep], np.sqrt(len(Z)) * Vt[keep].T / s[keep]
+        self._back[ones.shape[1] :] /= size[:, None]
+        if self.intercept:
+            self._back[0] -= mean @ self._back[1:]
+
+    def _starts(self):
+        """A feasible a (T, n) without kernels."""
+        if not self.loss.interior:
+            return np.zeros(self.Y.shape)
+        parts = zip(self.Y, self.c, strict=True)
+        found = [adjusted(self.loss, y, np.zeros(len(y)), c, self.covariates) for y, c in parts]
+        if max(gap for _, _, gap in found) > 1e-6:
+            raise ValueError(
+                f"the covariates alone separate the classes: the {self.loss.name} loss then has no minimum; leave out "
+                "or merge categories that have one class only, or use loss='hinge'"
+            )
+        return np.array([a for _, a, _ in found])
 
     def among(self, keep: np.ndarray) -> Problem:
         """The same problem with these of its usable kernels alone, positions in `kernels`; the others have weight 0."""
@@ -97,9 +151,41 @@ class Problem:
     def n_outputs(self) -> int:
         return len(self.Y)
 
+    def start(self) -> np.ndarray:
+        """A feasible a (T, n)."""
+        if self.covariates is not None:
+            return self._first.copy()
+        return np.array([self.loss.start(y, c, self.intercept) for y, c in zip(self.Y, self.c, strict=True)])
+
+    def no_b(self) -> np.ndarray:
+        """The b of zeros: (T,), or (T, k) with covariates."""
+        return np.zeros(self.n_outputs if self.covariates is None else (self.n_outputs, self.covariates.shape[1]))
+
+    def best_b(self, outputs: np.ndarray) -> np.ndarray:
+        """The b of the least loss at these outputs (T, n), 0 without an intercept."""
+        parts = list(zip(self.Y, outputs, self.c, strict=True))
+        if self.covariates is not None:
+            return np.array([self.loss.coefficients(*part, self.covariates) for part in parts])
+        return np.array([self.loss.intercept(*part) for part in parts]) if self.intercept else self.no_b()
+
+    def level(self, b: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """What b adds to the outputs of the rows: b_t (T, 1), or E b_t (T, |rows|)."""
+        return np.asarray(b)[:, None] if self.covariates is None else b @ self.covariates[rows].T
+
+    def lack(self, a: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """How far a (T, |rows|), 0 elsewhere, is from its equality constraints, in the shape of b."""
+        if self.covariates is not None:
+            return -a @ self.covariates[rows]
+        return self.loss.total - np.sum(a, axis=1) if self.intercept else self.no_b()
+
+    def coefficients(self, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(intercepts (T,), coefficients of the covariates (T, q)) of b (T, k)."""
+        whole = b @ self._back.T
+        return (whole[:, 0], whole[:, 1:]) if self.intercept else (np.zeros(len(whole)), whole)
+
     def losses(self, outputs: np.ndarray, b: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Σ c V at f = outputs + b over the rows, (T,), with the total·b of one-class problems left out."""
-        f = outputs + np.asarray(b)[:, None]
+        f = outputs + self.level(b, rows)
         return np.array([
             c[rows] @ self.loss.value(y[rows], f_t) for y, c, f_t in zip(self.Y, self.c, f, strict=True)
         ])  # fmt: skip
@@ -129,12 +215,10 @@ class Problem:
         theta, a, loss = self.regularizer.start(len(self.kernels)), np.zeros(self.Y.shape), self.loss
         outputs, q = np.zeros(self.Y.shape), np.zeros(len(theta))
         if loss.total:
-            a = np.array([loss.start(y, c, self.intercept) for y, c in zip(self.Y, self.c, strict=True)])
+            a = self.start()
             P = self.bank.products(a, np.arange(self.bank.n), None, self.kernels)
             outputs, q = np.einsum("m,tmi->ti", theta, P), np.einsum("tmi,ti->m", P, a)
-        b = np.zeros(self.n_outputs)
-        if self.intercept:
-            b = np.array([loss.intercept(*part) for part in zip(self.Y, outputs, self.c, strict=True)])
+        b = self.best_b(outputs)
         certificate = self.certificate(self.losses(outputs, b), a, b, theta, q)
         if not np.isfinite(certificate.primal - certificate.dual):
             raise ValueError(
@@ -191,16 +275,15 @@ class Problem:
         rows: np.ndarray | slice = slice(None),
     ) -> Certificate:
         """The `Certificate` at a (T, |rows|), 0 elsewhere, from the losses and q_m = Σ_t a_tᵀ K_m a_t."""
-        offset = self.loss.total * float(np.sum(b))
+        offset = self.loss.total * float(np.sum(b)) if self.loss.total else 0.0
         risk, q = float(np.sum(losses)), np.maximum(q, 0.0)
         norms, omega = self.regularizer.penalty(theta, q)
         primal = risk + offset + norms + omega
         dual = self.dual_value(a, q, rows)
         scale = max(risk + norms + abs(omega) + abs(offset), self._floor(), 1e-300)
-        if self.intercept:
-            off = self.loss.total - np.sum(a, axis=1)
-            dual += float(off @ b)  # the cost of the rounding of Σ a
-            if np.any(np.abs(off) > 1e-6 * (1.0 + np.abs(a).sum(axis=1))):
-                dual = -np.inf  # not a feasible point
+        off = self.lack(a, rows)
+        dual += float(np.sum(off * b))  # the cost of the rounding of Σ a
+        if np.any(np.abs(off.T) > 1e-6 * (1.0 + np.abs(a).sum(axis=1))):
+            dual = -np.inf  # not a feasible point
         gap = (primal - dual) / scale
         return Certificate(primal, dual, max(gap, 0.0) if gap > -1e-6 else np.nan, scale)  # below: no bound

@@ -39,7 +39,7 @@ class Solution(Stored):
     a : array (T, n)
         The signed dual variables.
     b : array (T,)
-        The intercepts.
+        The intercepts; (T, k) with covariates, see `Problem.coefficients`.
     primal : float
         The value of the predictor.
     dual : float
@@ -102,7 +102,7 @@ class Solution(Stored):
     def check_state(self) -> None:
         check_array("theta", self.theta, np.float64, None)
         check_array("a", self.a, np.float64, None, None)
-        check_array("b", self.b, np.float64, len(self.a))
+        check_array("b", self.b, np.float64, len(self.a), *[None] * (np.ndim(self.b) - 1))
         if self.dual_a is not None:
             check_array("dual_a", self.dual_a, np.float64, *self.a.shape)
         check_records("history", self.history)

@@ -52,11 +52,11 @@ BLOCKS = {  # a penalty in the norms ‖f_m‖ and its constraints, and the weig
 }
 
 
-def solve_conic(Ks, y, loss, p, C=1.0, intercept=True, sample_weight=None, nu=0.5, **params):
+def solve_conic(Ks, y, loss, p, C=1.0, intercept=True, sample_weight=None, nu=0.5, covariates=None, **params):
     """min C Σ w V(y, f + b) + ½ Σ_m ‖f_m‖²/θ_m + Ω(θ) over f_m, b, θ: the objective, theta, f = Σ f_m and b.
 
     p is a number, for ‖θ‖_p ≤ 1, or a regularizer that WEIGHTS or BLOCKS knows; f_m = L_m β_m with K_m = L_m L_mᵀ.
-    Y of shape (T, n) shares θ among T outputs. For one_class, C w is w/(ν Σw) and + b is added; level_set has no b.
+    Covariates Z (n, q) add Z w with free w. Y of shape (T, n) shares θ among T outputs. For one_class, C w is w/(ν Σw) and + b is added; level_set has no b.
     """
     Y = np.atleast_2d(np.asarray(y, dtype=float))
     T, n = Y.shape
@@ -67,14 +67,19 @@ def solve_conic(Ks, y, loss, p, C=1.0, intercept=True, sample_weight=None, nu=0.
     f = sum(L @ beta for L, beta in zip(factors, betas, strict=True))  # (n, T)
     b = cp.Variable((1, T))
     penalty, constraints, theta = _penalty(p, betas)
-    risk = cp.sum(cp.multiply(c.T, LOSSES[loss](Y.T, f + np.ones((n, 1)) @ b, **params)))
+    level = np.ones((n, 1)) @ b
+    if covariates is not None:
+        w = cp.Variable((covariates.shape[1], T))
+        level = level + covariates @ w
+    risk = cp.sum(cp.multiply(c.T, LOSSES[loss](Y.T, f + level, **params)))
     extra = cp.sum(b) if loss == "one_class" else 0
     if not intercept or loss == "level_set":
         constraints = [*constraints, b == 0]
     problem = cp.Problem(cp.Minimize(risk + extra + penalty), constraints)
     prove(problem)
     shape = (lambda v: v) if np.ndim(y) == 2 else (lambda v: v[0])
-    return {"objective": problem.value, "theta": theta(), "f": shape(f.value.T), "b": shape(b.value[0])}
+    found = {"objective": problem.value, "theta": theta(), "f": shape(f.value.T), "b": shape(b.value[0])}
+    return found if covariates is None else found | {"w": shape(w.value.T)}
 
 
 def _penalty(p, betas):

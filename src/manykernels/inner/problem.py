@@ -1,11 +1,11 @@
 """The inner problem, the predictor at fixed weights: a box QP on one block of the combined kernel, for every loss.
 
-    min over a :  ½ aᵀK a + shiftᵀa + Σ c_i V*(y_i, −a_i / c_i),   lo ≤ a ≤ hi (, Σ a = total)
+    min over a :  ½ aᵀK a + shiftᵀa + Σ c_i V*(y_i, −a_i / c_i),   lo ≤ a ≤ hi (, Σ a = total, or Eᵀa = 0)
 
-The outputs are K a + shift; the shift is 0 except in the local model of a Newton step in `a`. Coordinate steps find the
-free variables, and Newton steps on the free block (its Cholesky factor) finish, so that a tight tolerance costs little
-more than a loose one. For losses whose conjugate is not quadratic, a stays strictly inside the box and takes damped
-Newton steps on the true conjugate.
+E (n, k) are covariates, which include the constant where there is an intercept. The outputs are K a + shift; the shift
+is 0 except in the local model of a Newton step in `a`. Coordinate steps find the free variables, and Newton steps on
+the free block (its Cholesky factor) finish, so that a tight tolerance costs little more than a loose one. For losses
+whose conjugate is not quadratic, a stays strictly inside the box and takes damped Newton steps on the true conjugate.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ NEWTON_BEFORE_INTERIOR = 40  # Newton steps on a smooth loss before it
 MAX_INTERIOR_EXAMPLES = 5000  # up to which it is used
 
 
-def inner_problem(problem, y, c):
-    """The inner problem for targets y and costs c: that of the bank, or else an `InnerProblem`."""
+def inner_problem(problem, y, c, rows=slice(None)):
+    """The inner problem for targets y and costs c of these rows: that of the bank, or else an `InnerProblem`."""
+    if problem.covariates is not None:
+        return InnerProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs, problem.covariates[rows])
     own = problem.bank.inner(problem.loss, y, c, problem.intercept)
     return InnerProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs) if own is None else own
 
@@ -52,6 +54,8 @@ class InnerProblem:
     intercept : bool
     n_jobs : int, default 1
         Threads.
+    covariates : array (n, k), optional
+        The rows of `Problem.covariates`; b is then (k,), and stands for the level E b.
 
     Examples
     --------
@@ -68,21 +72,31 @@ class InnerProblem:
     limit = MAX_INTERIOR_EXAMPLES
     n_jobs: int | None = 1
 
-    def __init__(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool, n_jobs: int | None = 1) -> None:
+    def __init__(
+        self,
+        loss: Loss,
+        y: np.ndarray,
+        c: np.ndarray,
+        intercept: bool,
+        n_jobs: int | None = 1,
+        covariates: np.ndarray | None = None,
+    ) -> None:
         self.loss, self.y, self.c, self.intercept, self.n_jobs = loss, y, c, intercept, n_jobs
+        self.covariates = covariates
         self.lo, self.hi = loss.box(y, c)
         self.linear, self.diagonal, self.kink = loss.quadratic(y, c, np.zeros_like(y))
 
     def solve(
         self, K: np.ndarray, a: np.ndarray, target: float, max_rounds: int = 800, shift: np.ndarray | float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray, float, float]:
+    ) -> tuple[np.ndarray, np.ndarray, Any, float]:
         """Returns (a, outputs K a + shift, b, gap); `a` must be feasible, shift is (n,) or 0.
 
         If Σ a = 0 the kernel is centred first, since a large mean leaves few digits for the differences.
         """
         spend(400.0 + 5e-3 * a.size**2)
-        self.shift, total = shift, np.sum(a)
-        centre = self.intercept and K.dtype == np.float64 and abs(total) <= 1e-9 * np.abs(a).sum()
+        self.shift, total = shift, self.sums(a)
+        even = self.covariates is None and self.intercept and abs(total) <= 1e-9 * np.abs(a).sum()
+        centre = K.dtype == np.float64 and even
         block = self.centred(K) if centre else K
         smooth = self.loss.interior
         with blas_for(len(K), self.n_jobs) if smooth else limit_blas(1):  # BLAS threads keep cores from a team
@@ -95,6 +109,8 @@ class InnerProblem:
 
     def _balance(self, K, a, outputs, total):
         """Subtracts the rounding of Σ a from the free variable with the most room: the gap contains it times b."""
+        if self.covariates is not None:
+            return a, outputs
         off = math.fsum(a) - (self.loss.total if abs(total - self.loss.total) <= 1e-9 else total)
         if not self.intercept or off == 0:
             return a, outputs
@@ -108,6 +124,8 @@ class InnerProblem:
     def _box(self, K, a, target, max_rounds):
         """Chunks of coordinate steps, and Newton steps on the free variables if the chunks make slow progress."""
         a = np.array(a)
+        if self.covariates is not None:
+            return self._without_pairs(K, a, target)
         if np.isinf(self.lo).any() and np.isinf(self.hi).any():
             a = self._active_set(K, a, self._gradient(K, a))  # the squared loss has no box: this is the solution
         gradient, last, chunk, since = self._gradient(K, a), np.inf, max(200, len(a) // 8), 0
@@ -144,6 +162,22 @@ class InnerProblem:
                     last = min(last, gap)
         return best
 
+    def _without_pairs(self, K, a, target):
+        """Newton steps from a, then the interior point method: a step on two variables would change Eᵀa."""
+        best = self._judged(K, a)
+        best = self._polished(K, *best)
+        if best[-1] > target:
+            point = interior_point(self, K, a, target)
+            if point is not None and point[-1] < best[-1]:
+                best = point if point[-1] <= target else self._polished(K, *point)
+        return best
+
+    def _judged(self, K, a):
+        """(a, outputs, b, gap) at a."""
+        outputs = self.outputs(K, a)
+        b = self.best_b(outputs)
+        return a, outputs, b, self.gap(a, outputs, b)
+
     def _slow(self, a, chunk, rest, fall):
         """Whether Newton steps cost less than the chunks to come; `fall` is that of the gap in four, `rest` is left."""
         enough = max(MIN_CHUNKS, np.count_nonzero(self.free(a)) ** 3 / (CHUNK_SHARE * chunk * len(a)))
@@ -152,14 +186,31 @@ class InnerProblem:
     def _polished(self, K, a, outputs, b, gap):
         """The point after Newton steps on its free variables, or the point itself if they do not improve it."""
         x = self._active_set(K, a, outputs + self.linear + self.diagonal * a)
-        f = self.outputs(K, x)
-        beta = self.loss.intercept(self.y, f, self.c) if self.intercept else 0.0
-        better = self.gap(x, f, beta)
-        return (x, f, beta, better) if better <= gap else (a, outputs, b, gap)
+        point = self._judged(K, x)
+        return point if point[-1] <= gap else (a, outputs, b, gap)
 
-    def gap(self, a: np.ndarray, outputs: np.ndarray, b: float) -> float:
+    def equality(self, index: np.ndarray) -> Any:
+        """The equality constraints of these variables: covariates E (|index|, k), or whether Σ a is fixed."""
+        return self.intercept if self.covariates is None else self.covariates[index]
+
+    def sums(self, a: np.ndarray) -> Any:
+        """Σ a, or Eᵀa (k,) with covariates E."""
+        return a.sum() if self.covariates is None else self.covariates.T @ a
+
+    def level(self, b: Any) -> Any:
+        """What b adds to the outputs: itself, or E b (n,)."""
+        return b if self.covariates is None else self.covariates @ b
+
+    def best_b(self, outputs: np.ndarray) -> Any:
+        """The b of the least loss at these outputs; 0 without an intercept."""
+        if self.covariates is not None:
+            return self.loss.coefficients(self.y, outputs, self.c, self.covariates)
+        return self.loss.intercept(self.y, outputs, self.c) if self.intercept else 0.0
+
+    def gap(self, a: np.ndarray, outputs: np.ndarray, b: Any) -> float:
         """Primal minus dual of this block at fixed weights, at outputs = K a + shift."""
-        fit = self.c @ self.loss.value(self.y, outputs + b) + self.loss.total * b
+        offset = self.loss.total * b if self.loss.total else 0.0
+        fit = self.c @ self.loss.value(self.y, outputs + self.level(b)) + offset
         return float(fit + a @ outputs + self.loss.dual_value(self.y, self.c, a))
 
     def objective(self, a: np.ndarray, outputs: np.ndarray) -> float:
@@ -171,10 +222,10 @@ class InnerProblem:
         inside = (a > self.lo) & (a < self.hi)
         return inside & ((a != 0) | (self.kink == 0))
 
-    def slack(self, a: np.ndarray, outputs: np.ndarray, b: float) -> np.ndarray:
+    def slack(self, a: np.ndarray, outputs: np.ndarray, b: Any) -> np.ndarray:
         """How far each a_i = 0 is from moving, in units of the output; −inf for a_i ≠ 0."""
-        rise = self.linear + outputs + b + self.kink
-        fall = -(self.linear + outputs + b) + self.kink
+        slope = self.linear + outputs + self.level(b)
+        rise, fall = slope + self.kink, -slope + self.kink
         slack = np.minimum(np.where(self.hi > 0, rise, np.inf), np.where(self.lo < 0, fall, np.inf))
         return np.where(a == 0, slack, -np.inf)
 
@@ -203,11 +254,11 @@ class InnerProblem:
 
     def system(self, K: Any, index: np.ndarray, diagonal: np.ndarray, damped: bool = False) -> Any:
         """The KKT system of these variables, with a method solve(r, s); see `systems.Free`."""
-        return (Damped if damped else Free)(K, index, diagonal, self.intercept, self.n_jobs)
+        return (Damped if damped else Free)(K, index, diagonal, self.equality(index), self.n_jobs)
 
     def half_hessian(self, K: Any, free: np.ndarray, B: np.ndarray) -> Any:
         """The curvature of the optimum in the weights; see `systems.HalfHessian`."""
-        return HalfHessian(K, free, self.diagonal, self.intercept, B, self.n_jobs)
+        return HalfHessian(K, free, self.diagonal, self.equality(np.flatnonzero(free)), B, self.n_jobs)
 
     def _active_set(self, K, a, gradient, rounds=8, free=None, side=None):
         """Newton on the free variables: fixes those that leave the box at its edge, and frees wrongly fixed ones.
@@ -216,7 +267,7 @@ class InnerProblem:
         first and the last point, so that the objective never rises.
         """
         before = self.objective(a, gradient - self.linear - self.diagonal * a)
-        trial, total = a.copy(), a.sum()
+        trial, total = a.copy(), self.sums(a)
         free, side = self.free(a) if free is None else free, np.sign(a) if side is None else side
         for _ in range(rounds):
             index = np.flatnonzero(free)
@@ -229,9 +280,9 @@ class InnerProblem:
             try:
                 with blas_for(len(index), self.n_jobs):
                     system, point = self.system(K, index, self.diagonal), held.copy()
-                    point[index] = x = system.solve(r, total - held.sum())[0]
+                    point[index] = x = system.solve(r, total - self.sums(held))[0]
                     slope = self._gradient(K, point)[index] + bend
-                    x += system.solve(-slope, total - point.sum())[0]  # its matrix has a small multiple of I
+                    x += system.solve(-slope, total - self.sums(point))[0]  # its matrix has a small multiple of I
             except np.linalg.LinAlgError:
                 break
             lo = np.where(bend > 0, np.maximum(self.lo[index], 0.0), self.lo[index])
@@ -242,7 +293,9 @@ class InnerProblem:
                 free[index[out]] = False
                 continue
             slope = self._gradient(K, trial)
-            if self.intercept:  # the β of the factor has an added constant
+            if self.covariates is not None:
+                slope -= self.covariates @ np.linalg.lstsq(self.covariates[index], slope[index] + bend)[0]
+            elif self.intercept:  # the β of the factor has an added constant
                 slope -= np.mean(slope[index] + bend)
             rise, fall = self._wrong(trial, slope)
             wrong = ~free & (rise | fall)
@@ -260,8 +313,10 @@ class InnerProblem:
         fall = (a > self.lo) & (slope + np.where(a > 0, self.kink, -self.kink) > 1e-12)
         return rise, fall
 
-    def repair(self, a: np.ndarray, total: float) -> np.ndarray | None:
+    def repair(self, a: np.ndarray, total: Any) -> np.ndarray | None:
         """Moves a clipped point back to Σ a = total, in proportion to the room of each variable; None without room."""
+        if self.covariates is not None:
+            return self._repair_all(a, total)
         if not self.intercept:
             return a
         for _ in range(10):
@@ -275,17 +330,29 @@ class InnerProblem:
             a = np.clip(a + lack * room / room.sum(), self.lo, self.hi)
         return None
 
+    def _repair_all(self, a, total):
+        """The same for Eᵀa = total, by the change that is least relative to the room of each variable."""
+        E = self.covariates
+        for _ in range(30):
+            lack = total - E.T @ a
+            if np.abs(lack).max() <= 1e-13 * max(1.0, np.abs(a).sum()):
+                return a
+            room = np.minimum(np.minimum(self.hi - a, a - self.lo), 1.0 + np.abs(a))
+            room = np.where(self.free(a), np.maximum(room, 0.0), 0.0)[:, None]
+            a = np.clip(a + (room * E) @ np.linalg.lstsq(E.T @ (room * E), lack, rcond=1e-13)[0], self.lo, self.hi)
+        return None
+
     def _interior(self, K, start, target, max_rounds):
         """Damped Newton on ½ aᵀK a + Σ c V*(−a / c), strictly inside the box."""
         a, short = np.array(start), 0
         outputs = self.outputs(K, a)
-        value, beta, gap = self.objective(a, outputs), 0.0, np.inf
+        value, beta, gap = self.objective(a, outputs), 0.0 * self.sums(a), np.inf
         for _ in range(min(NEWTON_BEFORE_INTERIOR, max_rounds) if len(a) <= MAX_INTERIOR_EXAMPLES else max_rounds):
             spend(400.0 + 1e-4 * len(a) ** 3)
             linear, diagonal, _ = self.loss.quadratic(self.y, self.c, a)
             gradient = outputs + linear + diagonal * a
             full = np.minimum(self.hi - a, a - self.lo) < 1e-15 * (self.hi - self.lo)  # to the last digit,
-            full &= (np.abs(a) > 0.5 * self.c) & (a * (gradient + beta) < 0)  # and still pushed outwards
+            full &= (np.abs(a) > 0.5 * self.c) & (a * (gradient + self.level(beta)) < 0)  # and still pushed outwards
             index = np.flatnonzero((self.c > 0) & ~full)
             try:
                 factor = self.system(K, index, diagonal, damped=True)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._parts import Part
 from .._work import spend
+from ._adjusted import adjusted
 
 OTHER_UNIT = 100  # a parameter of this many standard deviations of y is in another unit
 
@@ -97,6 +98,10 @@ class Loss(Part):
 
         weight = np.sum(c)
         return middle(*_zeros(slope, 1.0 + np.max(np.abs(f)) + np.max(np.abs(y))))
+
+    def coefficients(self, y: np.ndarray, f: np.ndarray, c: np.ndarray, E: np.ndarray) -> np.ndarray:
+        """argmin_w Σ_i c_i V(y_i, f_i + (E w)_i), (k,), for covariates E (n, k)."""
+        return adjusted(self, y, f, c, E)[0]
 
     def misfit(self, spread: float, C: float) -> str:
         """The warning about parameters in another unit than y, of standard deviation `spread`; "" if there is none."""

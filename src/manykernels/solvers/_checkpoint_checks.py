@@ -46,7 +46,7 @@ def check_point(point, problem, M):
     """theta (M,), a (T, n) and b (T,)."""
     check_numbers("theta", point["theta"], M)
     check_numbers("a", point["a"], *problem.Y.shape)
-    check_numbers("b", np.asarray(point["b"]), problem.n_outputs)
+    check_numbers("b", np.asarray(point["b"]), *problem.no_b().shape)
 
 
 def check_warm(point, problem):

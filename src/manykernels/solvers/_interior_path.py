@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..inner.interior_point import BOUNDARY_SHARE, CentralPath
+from .._central_path import BOUNDARY_SHARE, CentralPath
 from ._interior_system import PRECONDITIONER_COLUMNS, NewtonSystem
 
 MAX_BEND = 1.5  # times the predicted curvature: a step that meets more is halved
@@ -79,7 +79,8 @@ class JointPath(CentralPath):
     """The path of `inner.interior_point` with weights that move too."""
 
     def __init__(self, features, weights, rest, kink, lo, hi, total, equality):
-        super().__init__(self, rest, kink, lo, hi, total, equality)
+        super().__init__(self, rest, kink, lo, hi, total, np.ones(len(lo)) if equality else None)
+        self.equality = equality
         self.features, self.weights, self.most = features, weights, PRECONDITIONER_COLUMNS
         F = features.F
         self.squares = sp.csr_array(F.multiply(F)) if sp.issparse(F) else F * F

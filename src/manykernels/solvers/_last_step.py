@@ -81,9 +81,7 @@ def _better(problem, found, part, tol):
     theta, a, same = part.theta[problem.kernels], part.a, part.a is found.a
     proof = a if part.dual_a is None else part.dual_a
     q, outputs = _norms(problem, a, np.flatnonzero(theta) if same or proof is not a else None, part.theta)
-    b = part.b
-    if problem.intercept:
-        b = np.array([problem.loss.intercept(*sides) for sides in zip(problem.Y, outputs, problem.c, strict=True)])
+    b = problem.best_b(outputs)
     losses = problem.losses(outputs, b)
     primal, dual, _, scale = problem.certificate(losses, a, b, theta, q)
     if proof is not a:

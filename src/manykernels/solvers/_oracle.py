@@ -62,19 +62,17 @@ class Run:
         self.problem, self.control, self.tol, self.max_iter = problem, control, control.tol, control.max_iter
         self.kernels, self.n = problem.kernels, problem.bank.n
         self.bank, self.index = problem.bank, problem.kernels
-        loss, warm = problem.loss, control.warm
+        warm = control.warm
         if warm is None:
             self.theta = problem.regularizer.start(len(self.kernels))
-            parts = zip(problem.Y, problem.c, strict=True)
-            self.a = np.array([loss.start(y, c, problem.intercept) for y, c in parts])
-            self.b = np.zeros(problem.n_outputs)
+            self.a, self.b = problem.start(), problem.no_b()
         else:
             self.theta, self.a = self._clean(warm.theta[self.kernels]), np.array(warm.a)
             self.b = np.array(warm.b, dtype=float)
         self.history = list(control.history)  # of the solver before this one
         self.started = time.perf_counter() - (self.history[-1]["time"] if self.history else 0.0)
         self.best, self.stalled = None, Stall(MAX_IDLE_STEPS)
-        self.upper, self.lower, self.best_dual, self.dual_b = np.inf, -np.inf, None, np.zeros(problem.n_outputs)
+        self.upper, self.lower, self.best_dual, self.dual_b = np.inf, -np.inf, None, problem.no_b()
         self.solves = self.unsolved = 0
 
     def _clean(self, theta):
@@ -129,8 +127,8 @@ class Run:
         """Completes the best point with its certificate, which is finite."""
         best_dual = self.best_dual() if callable(self.best_dual) else self.best_dual
         known = self.best is not None and best_dual is not None
-        if known and self.problem.intercept:  # at the b of the result, not at that of the dual point
-            self.lower += float((self.problem.loss.total - np.sum(best_dual, axis=1)) @ (self.best["b"] - self.dual_b))
+        if known:  # at the b of the result, not at that of the dual point
+            self.lower += float(np.sum(self.problem.lack(best_dual) * (self.best["b"] - self.dual_b)))
         carried = self.carried and self.best is not None
         if carried:
             theta, a, b = (self.best[name] for name in ("theta", "a", "b"))
@@ -168,11 +166,8 @@ class Run:
         return self.problem.certificate(np.zeros(len(b)), a, b, self.best["theta"], q).dual
 
     def intercepts(self, outputs: np.ndarray) -> np.ndarray:
-        """The best b (T,) at these outputs, 0 without an intercept."""
-        if not self.problem.intercept:
-            return np.zeros(self.problem.n_outputs)
-        parts = zip(self.problem.Y, outputs, self.problem.c, strict=True)
-        return np.array([self.problem.loss.intercept(y, f, c) for y, f, c in parts])
+        """The best b (T,) at these outputs, 0 without an intercept; (T, k) with covariates."""
+        return self.problem.best_b(outputs)
 
     def products(self, a: np.ndarray) -> np.ndarray:
         """K_m a over the usable kernels and all examples, (T, M', n)."""
@@ -225,7 +220,7 @@ class Run:
         """Whether this lower bound, proved by a and containing (total − Σa) b, is the best so far; then keeps it."""
         if not self.lower < lower < np.inf:
             return False
-        self.lower, self.best_dual, self.dual_b = lower, a, np.zeros(self.problem.n_outputs) if b is None else b.copy()
+        self.lower, self.best_dual, self.dual_b = lower, a, self.problem.no_b() if b is None else b.copy()
         return True
 
     def bound(self, lower: float, a: np.ndarray | Callable[[], np.ndarray]) -> None:

@@ -6,14 +6,29 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..inner import inner_problem
+
 
 def begin_from(solution, problem):
     """`solution` made feasible for `problem`; None if it has other examples or kernels."""
     if solution.a.shape != problem.Y.shape or solution.theta.shape != (problem.bank.M,):
         return None
+    if problem.covariates is not None:
+        return replace(solution, a=_adjusted(solution.a, problem), b=problem.no_b(), dual_a=None)
     rows = zip(solution.a, problem.Y, problem.c, strict=True)
     a = np.array([_feasible(*row, problem.loss, problem.intercept) for row in rows])
-    return replace(solution, a=a, dual_a=None)
+    return replace(solution, a=a, b=np.reshape(solution.b, (len(a), -1))[:, 0], dual_a=None)
+
+
+def _adjusted(a, problem):
+    """a within its box, with Eᵀa = 0 for the covariates E; without room for it, a start without kernels."""
+    found = problem.start()
+    for t, (a_t, y, c) in enumerate(zip(a, problem.Y, problem.c, strict=True)):
+        inner = inner_problem(problem, y, c)
+        near = 1e-6 * (inner.hi - inner.lo) if problem.loss.interior else 0.0
+        moved = inner.repair(np.clip(a_t, inner.lo + near, inner.hi - near), 0.0)
+        found[t] = found[t] if moved is None else moved
+    return found
 
 
 def _feasible(a, y, c, loss, intercept):

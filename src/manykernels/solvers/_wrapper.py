@@ -166,7 +166,8 @@ class Wrapper(Run):
     def _activate(self, rows):
         self.rows, self.lead, self.upper = rows, None, np.inf
         self.inners = [
-            inner_problem(self.problem, y[rows], c[rows]) for y, c in zip(self.problem.Y, self.problem.c, strict=True)
+            inner_problem(self.problem, y[rows], c[rows], rows)
+            for y, c in zip(self.problem.Y, self.problem.c, strict=True)
         ]
         self.bank, self.whole = self.problem.bank, len(rows) == self.n
         self.local, self.picked = rows, self.kernels
@@ -206,8 +207,7 @@ class Wrapper(Run):
             error -= error.mean(axis=1, keepdims=True)
         outputs[:, support] = exact
         noise = float(np.sum(problem.c[:, rows[support]] * np.abs(error)))
-        if problem.intercept:
-            b = np.array([problem.loss.intercept(m.y, f, m.c) for m, f in zip(self.inners, outputs, strict=True)])
+        b = np.array([inner.best_b(f) for inner, f in zip(self.inners, outputs, strict=True)])
         everywhere = np.zeros_like(self.a)
         everywhere[:, rows] = a
         margin = 10 * np.abs(error).max(initial=0.0) + 1e-6

@@ -38,6 +38,8 @@ class BaseSolver(Part, ABC):
         The words for what a regularizer without them lacks.
     explicit : bool
         Whether it works on explicit features; estimators then compute them.
+    adjusts : bool
+        Whether it takes the covariates of a problem.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class BaseSolver(Part, ABC):
     needs: tuple[str, ...] = ()
     missing: str = ""
     explicit = False
+    adjusts = False
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
@@ -80,6 +83,11 @@ class BaseSolver(Part, ABC):
             if not regularizer.has(method):
                 reason = regularizer.why_not(method) or self.missing or f"it needs {method}"
                 return f"{regularizer!r} does not suit it: {reason}"
+        if problem.covariates is not None:
+            if not self.adjusts:
+                return "it takes no covariates: its steps keep the sum of the dual variables alone"
+            if problem.bank.inner(problem.loss, problem.Y[0], problem.c[0], problem.intercept) is not None:
+                return "covariates need the combined kernel as one matrix in the memory of the host"
         return self.refuse(problem)
 
 

@@ -37,7 +37,7 @@ def certified(problem: Problem, name: str, found: Solution, tol: float) -> Solut
     if not problem.regularizer.has("conjugate"):  # no certificate exists
         return found
     theta, a, b = (np.asarray(part, dtype=float) for part in (found.theta, found.a, found.b))
-    for what, part, shape in (("theta", theta, (M,)), ("a", a, (T, n)), ("b", b, (T,))):
+    for what, part, shape in (("theta", theta, (M,)), ("a", a, (T, n)), ("b", b, problem.no_b().shape)):
         if part.shape != shape or not np.all(np.isfinite(part)):
             given = f"of shape {part.shape}" if part.shape != shape else "that is not finite"
             raise ValueError(
@@ -48,7 +48,7 @@ def certified(problem: Problem, name: str, found: Solution, tol: float) -> Solut
     if np.any(theta < 0) or idle.any() or not np.isfinite(problem.regularizer.penalty(weights, 0.0 * weights)[1]):
         domain = f"at least 0, 0 outside problem.kernels, and in the domain of {problem.regularizer!r}"
         raise ValueError(f"{solver} returned theta={theta}: the weights must be {domain}")
-    if b.any() and not problem.intercept:
+    if b.any() and not problem.intercept and problem.covariates is None:
         raise ValueError(f"{solver} returned b={b}: it must be 0, since problem.intercept is False")
     q, outputs = _products(problem, weights, a)
     losses, dual_a = problem.losses(outputs, b), found.dual_a

@@ -48,6 +48,7 @@ class Newton(BaseSolver):
 
     file_tag = ("solver/newton", 1)
     name = "newton"
+    adjusts = True
     needs = ("value", "conjugate", "prox", "minimise", "start")
 
     def expected_work(self, problem: Problem, tol: float) -> float:
@@ -139,7 +140,7 @@ class NewtonStep:
             if half is not None and not inner.loss.interior:
                 guess = a.copy()
                 guess[half.index] += half.response(theta - self.theta)
-                guess = inner.repair(np.clip(guess, inner.lo, inner.hi), a.sum())
+                guess = inner.repair(np.clip(guess, inner.lo, inner.hi), inner.sums(a))
                 if guess is not None:
                     a[:] = guess
         return theta

@@ -1,0 +1,154 @@
+"""The central path of a box QP with equality constraints, by predictor and corrector steps (Mehrotra 1992).
+
+    min over a :  ½ aᵀQ a + rest(a) + kink·|a| ,   lo ≤ a ≤ hi (, Eᵀa = total)
+
+kink·|a| is kink·(p + m) with a = p − m, p, m ≥ 0; without a kink m = 0. With D the curvatures of the barriers, every
+step needs one Cholesky factor of Q + rest'' + D_p D_m / (D_p + D_m), used twice.
+"""
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+BOUNDARY_SHARE = 0.9995  # of the way to the nearest bound that a step may take
+
+
+def multipliers(E, U, x, s=0.0):
+    """β with Eᵀ(x − U β) = s: a number for E (n,), (k,) for E (n, k) of any rank."""
+    lack, S = np.dot(E.T, x) - s, np.dot(E.T, U)
+    return lack / S if np.ndim(S) == 0 else np.linalg.lstsq(S, lack, rcond=1e-15)[0]
+
+
+class CentralPath:
+    """The point (p, m, β) on the central path, with the multipliers of its four bounds.
+
+    `rest(a)` gives (slope, curvature). E is (n,), (n, k) or None, and Q = None is a matrix of zeros.
+    """
+
+    def __init__(self, Q, rest, kink, lo, hi, total, E):
+        self.Q, self.rest, self.kink, self.total, self.E = Q, rest, kink, total, E
+        self.split = kink > 0
+        self.bounds = [  # (sign of the distance, bound, belongs to m): p ≥ low, p ≤ hi, m ≥ 0, m ≤ −lo
+            (1.0, np.where(self.split, 0.0, lo), False), (-1.0, hi, False),
+            (1.0, np.where(self.split, 0.0, -np.inf), True), (-1.0, np.where(self.split, -lo, np.inf), True),
+        ]  # fmt: skip
+
+    def start(self, a):
+        """Starts at a, moved inside the box, with multipliers of the size of the slopes."""
+        low, high = self.bounds[0][1], self.bounds[1][1]
+        width = np.where(np.isfinite(high - low), high - low, np.inf)
+        unit = max(float(np.abs(a).max()), 1e-3 * float(np.min(width, initial=np.inf, where=np.isfinite(width))))
+        unit = unit if 0 < unit < np.inf else 1.0
+        room = np.minimum(0.1 * width, 0.1 * unit)
+        self.p = _inside(np.where(self.split, np.maximum(a, 0.0), a), low, high, room)
+        self.m = np.zeros_like(a)
+        if self.split.any():
+            self.m = np.where(self.split, _inside(np.maximum(-a, 0.0), 0.0, self.bounds[3][1], room), 0.0)
+        self.beta = 0.0
+        slope = self._product(self.p - self.m) + self.rest(self.p - self.m)[0]
+        if self.E is not None:
+            self.beta = -(float(np.median(slope)) if self.E.ndim == 1 else np.linalg.lstsq(self.E, slope)[0])
+        size = max(float(np.abs(slope + self._level()).mean() + self.kink.mean()), 1e-300)
+        self.units = unit, size
+        self.z = [np.where(np.isfinite(bound), size, 0.0) for _, bound, _ in self.bounds]
+
+    def _product(self, a):
+        return 0.0 if self.Q is None else self.Q @ a
+
+    def _level(self):
+        """E β."""
+        return 0.0 if self.E is None else np.dot(self.E, self.beta)
+
+    def distances(self):
+        at = [self.m if of_m else self.p for _, _, of_m in self.bounds]
+        gaps = [sign * (x - bound) for x, (sign, bound, _) in zip(at, self.bounds, strict=True)]
+        return [np.where(np.isfinite(d), np.maximum(d, 1e-20 * self.units[0]), 1.0) for d in gaps]
+
+    def settled(self):
+        """a, with the variables that a bound holds set to the bound."""
+        p, m, (unit, size) = self.p.copy(), self.m.copy(), self.units
+        for z, d, (_, bound, of_m) in zip(self.z, self.distances(), self.bounds, strict=True):
+            held = (z > 0) & (d / unit < 1e-3 * z / size)
+            (m if of_m else p)[held] = bound[held]
+        return p - m
+
+    def step(self):
+        """One predictor and corrector step; returns False if the system can no longer be solved."""
+        distance = self.distances()
+        count = max(sum(int(np.count_nonzero(z)) for z in self.z), 1)
+        mu = sum(float(z @ d) for z, d in zip(self.z, distance, strict=True)) / count
+        ratio = [z / d for z, d in zip(self.z, distance, strict=True)]
+        Dp, Dm = ratio[0] + ratio[1], ratio[2] + ratio[3]
+        rest, curvature = self.rest(self.p - self.m)
+        solve = self._solver(np.where(self.split, Dp * Dm / np.maximum(Dp + Dm, 1e-300), Dp) + curvature)
+        if solve is None:
+            return False
+        U = None if self.E is None else solve(self.E)
+        slope = self._product(self.p - self.m) + rest + self._level()
+        lack = None if self.E is None else self.total - np.dot(self.E.T, self.p - self.m)
+
+        def direction(pull):
+            """The Newton step towards z·d = pull, for each bound."""
+            force = [np.where(z > 0, t / d, 0.0) for t, d, z in zip(pull, distance, self.z, strict=True)]
+            rp = -(slope + self.kink) + force[0] - force[1]
+            rm = np.where(self.split, slope - self.kink + force[2] - force[3], 0.0)
+            right = np.where(self.split, (Dm * rp - Dp * rm) / np.maximum(Dp + Dm, 1e-300), rp)
+            x, dbeta = solve(right), 0.0
+            if self.E is not None:
+                dbeta = multipliers(self.E, U, x, lack)
+                x = x - np.dot(U, dbeta)
+            dp = np.where(self.split, (Dm * x + rp + rm) / np.maximum(Dp + Dm, 1e-300), x)
+            dm = np.where(self.split, dp - x, 0.0)
+            moves = [sign * (dm if of_m else dp) for sign, _, of_m in self.bounds]
+            dz = [np.where(z > 0, t / d - z - r * v, 0.0)
+                  for t, d, z, r, v in zip(pull, distance, self.z, ratio, moves, strict=True)]  # fmt: skip
+            return dp, dm, dbeta, moves, dz
+
+        *_, moves, dz = direction([np.zeros_like(d) for d in distance])
+        t, s = self.lengths(distance, moves, dz, 1.0)
+        after = sum(float((z + s * dy) @ (d + t * v)) for z, dy, d, v in zip(self.z, dz, distance, moves, strict=True))
+        sigma = min(max(after / count / mu, 0.0), 1.0) ** 3 if mu > 0 else 0.0
+        pull = [sigma * mu - v * dy for v, dy in zip(moves, dz, strict=True)]
+        dp, dm, dbeta, moves, dz = direction(pull)
+        if not np.all(np.isfinite(dp)):
+            return False
+        t, s = self.lengths(distance, moves, dz, BOUNDARY_SHARE)
+        t = s = min(t, s)  # Q couples them: with one length the slopes stay correct
+        self.p, self.m, self.beta = self.p + t * dp, self.m + t * dm, self.beta + t * dbeta
+        self.z = [np.where(z > 0, np.maximum(z + s * dy, 1e-300), 0.0) for z, dy in zip(self.z, dz, strict=True)]
+        return t > 1e-10
+
+    def lengths(self, distance, moves, dz, share):
+        def longest(x, dx, used):
+            falling = used & (dx < 0)
+            return float(np.min(-x[falling] / dx[falling], initial=np.inf))
+
+        used = [z > 0 for z in self.z]
+        t = min(longest(d, v, u) for d, v, u in zip(distance, moves, used, strict=True))
+        s = min(longest(z, dy, u) for z, dy, u in zip(self.z, dz, used, strict=True))
+        return min(1.0, share * t), min(1.0, share * s)
+
+    def _solver(self, curvature):
+        """r → (Q + curvature)⁻¹ r, or None if the matrix is not positive definite."""
+        if self.Q is None:
+            return lambda r: (r.T / np.maximum(curvature, 1e-300)).T
+        A = self.Q.copy()
+        spot = np.diag_indices(len(A))
+        A[spot] += curvature
+        size = float(np.abs(np.diagonal(self.Q)).max())
+        if self.E is not None:  # Eᵀx is fixed: multiples of EEᵀ have no effect
+            A += size if self.E.ndim == 1 else size * (self.E @ self.E.T)
+        for jitter in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
+            A[spot] += jitter * size
+            try:
+                factor = cho_factor(A, lower=True, check_finite=False)
+                return lambda r: cho_solve(factor, r, check_finite=False)
+            except LinAlgError:
+                continue
+        return None
+
+
+def _inside(x, low, high, room):
+    """x moved to at least `room` from its bounds."""
+    low = np.where(np.isfinite(low), low + room, -np.inf)
+    high = np.where(np.isfinite(high), high - room, np.inf)
+    return np.clip(x, np.minimum(low, high), np.maximum(low, high))
