@@ -133,13 +133,13 @@ class Problem:
         if not self.loss.interior:
             return np.zeros(self.Y.shape)
         parts = zip(self.Y, self.c, strict=True)
-        found = [adjusted(self.loss, y, np.zeros(len(y)), c, self.covariates) for y, c in parts]
-        if max(gap for _, _, gap in found) > 1e-6:
+        found = np.array([adjusted(self.loss, y, np.zeros(len(y)), c, self.covariates)[1] for y, c in parts])
+        if any(_at_edge(self.loss, y, c, a) for y, c, a in zip(self.Y, self.c, found, strict=True)):
             raise ValueError(
                 f"the covariates alone separate the classes: the {self.loss.name} loss then has no minimum; leave out "
                 "or merge categories that have one class only, or use loss='hinge'"
             )
-        return np.array([a for _, a, _ in found])
+        return found
 
     def among(self, keep: np.ndarray) -> Problem:
         """The same problem with these of its usable kernels alone, positions in `kernels`; the others have weight 0."""
@@ -287,3 +287,9 @@ class Problem:
             dual = -np.inf  # not a feasible point
         gap = (primal - dual) / scale
         return Certificate(primal, dual, max(gap, 0.0) if gap > -1e-6 else np.nan, scale)  # below: no bound
+
+
+def _at_edge(loss, y, c, a):
+    """Whether an a_i is at the end of its box, up to rounding: the coefficients of the covariates are then infinite."""
+    lo, hi = loss.box(y, c)
+    return bool(np.any(np.minimum(hi - a, a - lo)[hi > lo] < 1e-11 * c[hi > lo]))

@@ -56,7 +56,8 @@ def solve_conic(Ks, y, loss, p, C=1.0, intercept=True, sample_weight=None, nu=0.
     """min C Σ w V(y, f + b) + ½ Σ_m ‖f_m‖²/θ_m + Ω(θ) over f_m, b, θ: the objective, theta, f = Σ f_m and b.
 
     p is a number, for ‖θ‖_p ≤ 1, or a regularizer that WEIGHTS or BLOCKS knows; f_m = L_m β_m with K_m = L_m L_mᵀ.
-    Covariates Z (n, q) add Z w with free w. Y of shape (T, n) shares θ among T outputs. For one_class, C w is w/(ν Σw) and + b is added; level_set has no b.
+    Y of shape (T, n) shares θ among T outputs. For one_class, C w is w/(ν Σw) and + b is added; level_set has no b.
+    Covariates Z (n, q) add Z w with free w.
     """
     Y = np.atleast_2d(np.asarray(y, dtype=float))
     T, n = Y.shape

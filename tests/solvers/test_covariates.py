@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from conic import solve_conic
+from covering import covering
 from problems import evaluate, make
 
 from manykernels import losses
 from manykernels.banks import DenseBank
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockNorm, ElasticNet, Entropy, Fixed, LpNorm
-from manykernels.solvers import SOLVERS, Solver, best_for, solve
+from manykernels.solvers import SOLVERS, Solver, _wrapper, best_for, solve
 
 LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "epsilon_insensitive", "huber")
 OMEGAS = (LpNorm(1), LpNorm(2), ElasticNet(0.5), Entropy(0.5), Fixed([0.5, 1.0, 2.0, 0.3]))
@@ -30,8 +31,7 @@ def with_covariates(loss, omega, n=30, C=1.0, intercept=True, T=1, seed=3):
     return Problem(bank, Y, V, omega, c, intercept, Z), Ks, Y, Z
 
 
-@pytest.mark.parametrize("omega", OMEGAS, ids=repr)
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("loss", "omega"), covering(LOSSES, OMEGAS))
 def test_the_optimum_is_that_of_a_conic_program(loss, omega):
     """Six losses × five regularizers: objective, certificate and coefficients."""
     problem, Ks, Y, Z = with_covariates(loss, omega)
@@ -46,3 +46,83 @@ def test_the_optimum_is_that_of_a_conic_program(loss, omega):
     assert risk + penalty == pytest.approx(found.primal, rel=1e-9)  # in the units of Z
     assert np.abs(Z.T @ found.a[0]).max() <= 1e-9 * np.abs(Z).max()
     assert abs(found.a[0].sum()) <= 1e-11
+
+
+@pytest.mark.parametrize("name", [name for name, solver in SOLVERS.items() if solver.adjusts])
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_every_solver_that_adjusts_reaches_the_same_optimum(name, loss):
+    omega = {"reweighted": BlockNorm(3), "sip": LpNorm(1.5)}.get(name, LpNorm(1))
+    problem, Ks, _, _ = with_covariates(loss, omega)
+    found = solve(problem, name, tol=1e-4)
+    other = solve(problem, tol=1e-4) if name != "reweighted" else found
+    primal, _, scale = evaluate(problem, Ks, found.theta, found.a, found.b)
+    dual = evaluate(problem, Ks, found.theta, found.a if found.dual_a is None else found.dual_a, found.b)[1]
+    assert found.converged and primal - dual <= 1e-4 * scale + 1e-9
+    assert found.primal == pytest.approx(other.primal, rel=3e-4)
+
+
+def test_solvers_that_do_not_adjust_say_why_and_auto_takes_another():
+    problem = with_covariates("hinge", LpNorm(1.5))[0]
+    for name, solver in SOLVERS.items():
+        assert solver.adjusts or Solver(name).refusal(problem)
+    with pytest.raises(ValueError, match="solver 'chunking' cannot take this problem: it takes no covariates"):
+        solve(problem, "chunking")
+    assert best_for(problem).name == "newton"
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "epsilon_insensitive"])
+def test_outputs_that_share_weights_and_problems_without_an_intercept(loss):
+    for T, intercept in ((2, True), (1, False)):
+        problem, Ks, Y, Z = with_covariates(loss, LpNorm(2), T=T, intercept=intercept)
+        found = solve(problem, tol=1e-7)
+        peer = solve_conic(Ks, Y, loss, 2, sample_weight=COSTS, covariates=Z, intercept=intercept)
+        assert found.primal == pytest.approx(peer["objective"], rel=1e-6)
+        b, w = problem.coefficients(found.b)
+        assert b.shape == (T,) and w.shape == (T, 3) and b.any() == intercept
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+def test_a_huge_weight_on_a_linear_kernel_of_the_covariates_is_the_limit(loss):
+    """½ ‖w‖² / θ vanishes as θ grows: the objectives with θ = 10, 1,000, 10⁵ fall to that of free coefficients."""
+    problem, Ks, Y, Z = with_covariates(loss, Fixed([0.5, 1.0, 2.0, 0.3]))
+    own = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    free, above = solve(problem, tol=1e-9).primal, []
+    for weight in (1e1, 1e3, 1e5):
+        bank = DenseBank(np.moveaxis(np.concatenate([Ks, [own @ own.T]]), 0, 2), normalize=None)
+        near = Problem(bank, Y, problem.loss, Fixed([0.5, 1.0, 2.0, 0.3, weight]), problem.c)
+        above.append(solve(near, tol=1e-9).primal / free - 1)
+    assert above[0] > 0 and above[1] < 0.1 * above[0] and abs(above[2]) < 1e-5
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_active_examples_and_warm_starts_reach_the_same_optimum(loss, monkeypatch):
+    monkeypatch.setattr(_wrapper, "FIRST_ACTIVE", 40)
+    problem = with_covariates(loss, LpNorm(1), n=200, C=0.3)[0]
+    found = solve(problem, tol=1e-4)
+    warm = solve(with_covariates(loss, LpNorm(1), n=200, C=0.2)[0], tol=1e-4, warm=found)
+    assert found.converged and warm.converged
+    assert np.abs(problem.lack(found.a)).max() <= 1e-8
+
+
+def test_covariates_that_say_nothing_new_change_nothing():
+    """A column twice, a constant column, and a column of tiny numbers: the basis has their rank."""
+    problem, _, Y, Z = with_covariates("hinge", LpNorm(2))
+    double = np.column_stack([Z, Z[:, 0], np.full(len(Z), 7.0), 1e-9 * Z[:, 1]])
+    other = Problem(problem.bank, Y, problem.loss, LpNorm(2), problem.c, covariates=double)
+    assert other.covariates.shape == problem.covariates.shape == (30, 4)
+    assert solve(other, tol=1e-8).primal == pytest.approx(solve(problem, tol=1e-8).primal, rel=1e-7)
+
+
+def test_covariates_that_separate_the_classes_have_no_logistic_minimum():
+    problem, _, Y, Z = with_covariates("hinge", LpNorm(2))
+    Z = np.column_stack([Z, Y[0]])
+    with pytest.raises(ValueError, match="covariates alone separate the classes.*loss='hinge'"):
+        Problem(problem.bank, Y, losses.get("logistic"), LpNorm(2), covariates=Z)
+    assert solve(Problem(problem.bank, Y, problem.loss, LpNorm(2), covariates=Z), tol=1e-6).converged
+
+
+def test_losses_that_compare_with_a_level_take_no_covariates():
+    problem, _, Y, Z = with_covariates("hinge", LpNorm(2))
+    for loss in ("one_class", "level_set"):
+        with pytest.raises(ValueError, match=f"the {loss} loss takes no covariates"):
+            Problem(problem.bank, Y, losses.get(loss), LpNorm(2), 0.1, loss == "one_class", Z)

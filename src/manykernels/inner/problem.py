@@ -164,19 +164,28 @@ class InnerProblem:
 
     def _without_pairs(self, K, a, target):
         """Newton steps from a, then the interior point method: a step on two variables would change Eᵀa."""
-        best = self._judged(K, a)
-        best = self._polished(K, *best)
+        best = self._polished(K, *self._judged(K, a))
         if best[-1] > target:
-            point = interior_point(self, K, a, target)
+            point = interior_point(self, K, best[0], target)
             if point is not None and point[-1] < best[-1]:
                 best = point if point[-1] <= target else self._polished(K, *point)
+        if best[-1] > target:
+            a, outputs, b, gap = best
+            b = self.best_b(outputs)
+            best = min(best, (a, outputs, b, self.gap(a, outputs, b)), key=lambda point: point[-1])
         return best
 
     def _judged(self, K, a):
         """(a, outputs, b, gap) at a."""
         outputs = self.outputs(K, a)
-        b = self.best_b(outputs)
+        b = self.best_b(outputs) if self.covariates is None else self._stationary_b(a, outputs)
         return a, outputs, b, self.gap(a, outputs, b)
+
+    def _stationary_b(self, a, outputs):
+        """The b at which the free variables are stationary, by least squares: the best one where `a` is optimal."""
+        free = self.free(a)
+        slope = outputs + self.linear + self.diagonal * a + np.sign(a) * self.kink
+        return -np.linalg.lstsq(self.covariates[free], slope[free])[0]
 
     def _slow(self, a, chunk, rest, fall):
         """Whether Newton steps cost less than the chunks to come; `fall` is that of the gap in four, `rest` is left."""

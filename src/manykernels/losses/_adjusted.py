@@ -16,7 +16,7 @@ PRECISE = 1e-13  # relative gap at which the path ends
 
 
 def adjusted(loss, y, f, c, E):
-    """(w (k,), a (n,), relative gap) for E (n, k); a is strictly inside its box, with Eᵀa = 0 up to rounding."""
+    """(w (k,), a (n,)) for E (n, k); a is strictly inside its box, with Eᵀa = 0 up to rounding."""
     lo, hi = loss.box(y, c)
     index = np.flatnonzero(hi > lo)
     y, f, c, E = y[index], f[index], c[index], E[index]
@@ -27,7 +27,7 @@ def adjusted(loss, y, f, c, E):
 
     a = loss.start(y, c, True)
     path = CentralPath(None, rest, loss.quadratic(y, c, a)[2], lo[index], hi[index], np.zeros(E.shape[1]), E)
-    best, least, dual = (np.zeros(E.shape[1]), np.zeros(len(lo)), np.inf), np.inf, -np.inf
+    best, least, dual = (np.zeros(E.shape[1]), np.zeros(len(lo))), np.inf, -np.inf
     with np.errstate(all="ignore"):
         path.start(a)
         for _ in range(MAX_STEPS):
@@ -40,7 +40,7 @@ def adjusted(loss, y, f, c, E):
             if value <= least:
                 whole = np.zeros(len(lo))
                 whole[index] = x
-                least, best = value, (path.beta, whole, (value - dual) / size)
+                least, best = value, (path.beta, whole)
             if value - dual <= PRECISE * size or not path.step():
                 break
     return best

@@ -336,7 +336,8 @@ class Oracle(Run):
         self.unsolved = self.unsolved + 1 if sum(part[3] for part in solved) > 10 * target * len(a) else 0
         q = np.einsum("tmi,ti->m", P, a[:, support])
         constant = -float(np.sum(problem.conjugates(a)))
-        certificate = self.certify(theta, a, q=q, outputs=outputs)
+        b = None if problem.covariates is None else np.array([part[2] for part in solved])
+        certificate = self.certify(theta, a, q=q, outputs=outputs, b=b)
         if min(self.unsolved, self.stalled.since) >= MAX_UNSOLVED:
             raise Finished
         value = certificate.primal - problem.regularizer.penalty(theta, q)[1]

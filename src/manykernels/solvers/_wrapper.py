@@ -207,7 +207,8 @@ class Wrapper(Run):
             error -= error.mean(axis=1, keepdims=True)
         outputs[:, support] = exact
         noise = float(np.sum(problem.c[:, rows[support]] * np.abs(error)))
-        b = np.array([inner.best_b(f) for inner, f in zip(self.inners, outputs, strict=True)])
+        if problem.covariates is None:  # else b of the inner problem, since another costs as much as a step there
+            b = np.array([inner.best_b(f) for inner, f in zip(self.inners, outputs, strict=True)])
         everywhere = np.zeros_like(self.a)
         everywhere[:, rows] = a
         margin = 10 * np.abs(error).max(initial=0.0) + 1e-6
