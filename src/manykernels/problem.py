@@ -111,22 +111,12 @@ class Problem:
             self._first = self._starts()
 
     def _adjust(self, Z):
-        """Sets the basis E, and `_back` with [1 Z] back = E."""
+        """Sets the basis E and `_back`, see `covariate_basis`."""
         if Z.ndim != 2 or len(Z) != self.bank.n or not np.all(np.isfinite(Z)):
             raise ValueError(f"covariates of shape {Z.shape} must be {self.bank.n} rows of finite numbers")
         if self.loss.total or not self.loss.takes_intercept:
             raise ValueError(f"the {self.loss.name} loss takes no covariates: they would explain every example alone")
-        mean = Z.mean(axis=0) if self.intercept else np.zeros(Z.shape[1])
-        size = np.sqrt(np.mean((Z - mean) ** 2, axis=0))
-        size[size <= 1e-12 * np.abs(mean)] = 1.0
-        size[size == 0] = 1.0
-        ones = np.ones((len(Z), int(self.intercept)))
-        U, s, Vt = np.linalg.svd(np.hstack([ones, (Z - mean) / size]), full_matrices=False)
-        keep = s > 1e-9 * s.max(initial=0.0)
-        self.covariates, self._back = np.sqrt(len(Z)) * U[:, keep], np.sqrt(len(Z)) * Vt[keep].T / s[keep]
-        self._back[ones.shape[1] :] /= size[:, None]
-        if self.intercept:
-            self._back[0] -= mean @ self._back[1:]
+        self.covariates, self._back = covariate_basis(Z, self.intercept)
 
     def _starts(self):
         """A feasible a (T, n) without kernels."""
@@ -180,8 +170,7 @@ class Problem:
 
     def coefficients(self, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(intercepts (T,), coefficients of the covariates (T, q)) of b (T, k)."""
-        whole = b @ self._back.T
-        return (whole[:, 0], whole[:, 1:]) if self.intercept else (np.zeros(len(whole)), whole)
+        return in_units(b, self._back, self.intercept)
 
     def losses(self, outputs: np.ndarray, b: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Σ c V at f = outputs + b over the rows, (T,), with the total·b of one-class problems left out."""
@@ -287,6 +276,31 @@ class Problem:
             dual = -np.inf  # not a feasible point
         gap = (primal - dual) / scale
         return Certificate(primal, dual, max(gap, 0.0) if gap > -1e-6 else np.nan, scale)  # below: no bound
+
+
+def covariate_basis(Z: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(E (n, k), back) for covariates Z (n, q): EᵀE = n I and [1 Z] back = E, or Z back = E without an intercept.
+
+    k is the rank; columns that are combinations of others share a coefficient of least norm.
+    """
+    mean = Z.mean(axis=0) if intercept else np.zeros(Z.shape[1])
+    size = np.sqrt(np.mean((Z - mean) ** 2, axis=0))
+    size[size <= 1e-12 * np.abs(mean)] = 1.0
+    size[size == 0] = 1.0
+    ones = np.ones((len(Z), int(intercept)))
+    U, s, Vt = np.linalg.svd(np.hstack([ones, (Z - mean) / size]), full_matrices=False)
+    keep = s > 1e-9 * s.max(initial=0.0)
+    E, back = np.sqrt(len(Z)) * U[:, keep], np.sqrt(len(Z)) * Vt[keep].T / s[keep]
+    back[ones.shape[1] :] /= size[:, None]
+    if intercept:
+        back[0] -= mean @ back[1:]
+    return E, back
+
+
+def in_units(b: np.ndarray, back: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(intercepts (T,), coefficients in the units of the covariates (T, q)) of b (T, k); see `covariate_basis`."""
+    whole = b @ back.T
+    return (whole[:, 0], whole[:, 1:]) if intercept else (np.zeros(len(whole)), whole)
 
 
 def _at_edge(loss, y, c, a):

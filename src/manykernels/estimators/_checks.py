@@ -36,12 +36,13 @@ from .check_inputs import (
     optional,
 )
 from .check_targets import check_weight
+from .covariates import Covariates, check_covariates
 from .tasks import check_task, with_task
 from .tensors import to_host
 
 
 class Checked(NamedTuple):
-    """n examples X, targets y (n,) or (n, T), weights (n,), tasks (n,) or None, and the card of X; see `Examples`."""
+    """n examples X, targets y (n,) or (n, T), weights, tasks or None, the card of X, covariates; see `Examples`."""
 
     X: Any
     y: Any
@@ -49,6 +50,7 @@ class Checked(NamedTuple):
     weight: np.ndarray
     task: np.ndarray | None
     card: str | None
+    covariates: Covariates | None
 
 
 class Checks(BaseEstimator):
@@ -107,7 +109,7 @@ class Checks(BaseEstimator):
         if self.device not in ("cpu", "auto"):
             raise ValueError(f"{what} runs on the processor only, but device={self.device!r}: take device='cpu'.")
 
-    def _check_data(self, X, y, sample_weight, task):
+    def _check_data(self, X, y, sample_weight, task, covariates=None):
         """The `Checked` data of a fit, a search or a path; records the features of X."""
         check_order(X, y)
         y, multilabel = self._check_y(y)
@@ -116,7 +118,9 @@ class Checks(BaseEstimator):
         n = n_examples(X)
         if y is not None:
             check_consistent_length(range(n), y)
-        return Checked(X, y, multilabel, check_weight(sample_weight, n), check_task(task, n), card)
+        weight = check_weight(sample_weight, n)
+        found = check_covariates(covariates, n, weight)
+        return Checked(X, y, multilabel, weight, check_task(task, n), card, found)
 
     def _check_y(self, y):
         """(the targets, (n,) or (n, T), whether they are several labels an example); None if y is ignored."""

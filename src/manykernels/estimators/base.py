@@ -20,6 +20,7 @@ from ..inner.systems import blas_for
 from ..kernels import KernelList
 from ..kernels.nystroem import approximated
 from ..kernels.precomputed import with_psd
+from ..kernels.view_data import n_examples
 from ..solution import Solution
 from ..solvers import seed_of
 from ..streaming import is_source
@@ -28,8 +29,9 @@ from ._checks import Checks
 from ._html import WeightBars
 from ._named_parameters import NamedParts
 from ._new_data_warning import tell_news
-from .check_inputs import check_finite, is_precomputed
+from .check_inputs import check_finite, is_precomputed, optional
 from .convergence import warn_convergence
+from .covariates import new_covariates
 from .lsgkm import save_lsgkm
 from .persist import restore, state_of
 from .plan import FitPlan
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 OPTIONAL_ATTRIBUTES = (  # that only some fits set
     "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_", "kernels_chosen_",
     "calibration_", "slack_weight_", "radius_", "_square", "C_", "C_scores_", "metric_",
+    "covariate_coef_", "covariate_columns_", "covariate_names_",
 )  # fmt: skip
 
 
@@ -120,7 +123,10 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
         support = np.flatnonzero(a.any(axis=0) if weight is None else weight)
         self.support_ = rows[support]
         self.dual_coef_ = np.ascontiguousarray(a[:, support])  # in the order of a file: sums round alike
-        self.intercept_ = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float)
+        self.intercept_, coef = plan.coefficients(solutions)
+        if coef is not None:
+            self.covariate_coef_, covariates = coef, plan.examples.covariates
+            self.covariate_names_, self.covariate_columns_ = list(covariates.names), dict(covariates.columns)
         theta = solutions[0].theta if joint else np.stack([s.theta for s in solutions])
         M = bank.M - bool(self.slack)
         if self.slack:  # the last kernel
@@ -146,24 +152,32 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
             self.support_weight_ = np.array(weight[support], dtype=float)
             self.noise_ = solutions[0].noise if joint else np.array([s.noise for s in solutions])
 
-    def _decide(self, X, task=None, tell=True):
-        """Σ_m f_m(x) + b, (n, T); with `tell` it warns of values that no training example had."""
+    def _decide(self, X, task=None, covariates=None, tell=True):
+        """Σ_m f_m(x) + zᵀw + b, (n, T); with `tell` it warns of values that no training example had."""
         check_is_fitted(self)
         if is_source(X):
-            return decide(self, X, lambda block: self._decide(block, task, tell))
+            if covariates is not None or optional(self, "covariate_names_") is not None:
+                raise ValueError(f"X={X!r} is read block by block, and covariates are for data in memory: load X.")
+            return decide(self, X, lambda block: self._decide(block, task, tell=tell))
         with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
             ask, known = self.predictor_.decision, (self.dual_coef_, self.kernel_weights_)
-            found = check_finite(lambda: ask(X, *known).T + self.intercept_)
+            level = self._level(covariates, n_examples(X))
+            found = check_finite(lambda: ask(X, *known).T + level)
         if tell:
             tell_news(self, X)
         return found
+
+    def _level(self, covariates, n):
+        """zᵀw + b of n new examples: (n, T), or (T,) without covariates."""
+        Z = new_covariates(self, covariates, n)
+        return self.intercept_ if Z is None else Z @ self.covariate_coef_.T + self.intercept_
 
     def decision_parts(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, without the intercept.
 
         Shape (n, M), or (n, T, M) with T > 1 classes, labels or targets; the sum over the last axis plus `intercept_`
-        is the decision.
+        is the decision, plus the part of the covariates if the model has some.
         """
         check_is_fitted(self)
         if is_source(X):

@@ -22,7 +22,7 @@ def learn_sigmoids(model, X, y, examples):
     f are decisions of models fitted without the example's fold. X and y are as the user gave them, and `examples` are
     read from them.
     """
-    Y, weight, task = examples.Y, examples.weight, examples.task
+    Y, weight, task, covariates = examples.Y, examples.weight, examples.task, examples.covariates
     plain = clone(model).set_params(calibrate=None, checkpoint=None, verbose=False, warm_start=False)
     plain.set_params(C=optional(model, "C_", model.C))  # C="auto" is chosen once, on all examples
     with warnings.catch_warnings():
@@ -39,9 +39,12 @@ def learn_sigmoids(model, X, y, examples):
         part, labels = _safe_split(plain, X, y, train)
         new = _safe_split(plain, X, None, test, train)[0]
         of = {"sample_weight": weight[train]} | ({} if task is None else {"task": task[train]})
+        at = {} if task is None else {"task": task[test]}
+        if covariates is not None:
+            of["covariates"], at["covariates"] = covariates.take(train), covariates.take(test)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit to all examples has warned already
-            found = clone(plain).fit(part, labels, **of).decision_function(new, None if task is None else task[test])
+            found = clone(plain).fit(part, labels, **of).decision_function(new, **at)
         decisions[:, test], seen[test] = found.reshape(len(test), -1).T, True
     used = seen & (weight > 0)
     return np.array([fit_sigmoid(f[used], t[used], weight[used]) for f, t in zip(decisions, Y, strict=True)])

@@ -268,35 +268,45 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        task: ArrayLike | None = None,
+        covariates: Any = None,
+    ) -> Self:
         """Learn from X and the labels y; `task` (n,) names the task of each example if kernels are `multi_task`.
 
         y is (n,), a class per example, or (n, T) of 0 and 1, any number of labels per example. X may be a source of
         `manykernels.streaming`; y is then an array or the name of a column of the source.
+
+        `covariates` (n, q), a frame, a dict of columns or an array, are adjusted for and not penalised: the predictor
+        is Σ_m f_m(x) + zᵀw + b. Columns that are not numbers are categories. Predictions need them too.
         """
         if is_source(X):
             if self.calibrate is not None:
                 raise ValueError(f"calibrate={self.calibrate!r} needs data in memory: give arrays, or calibrate=None.")
-            return fit_source(self, X, y, sample_weight, task)
-        examples = self._read(X, y, sample_weight, task)
+            return fit_source(self, X, y, sample_weight, task, covariates)
+        examples = self._read(X, y, sample_weight, task, covariates)
         self._fit(examples)
         if self.calibrate is not None:
             self.calibration_ = learn_sigmoids(self, X, y, examples)
         return self
 
-    def _read(self, X, y, sample_weight=None, task=None):
+    def _read(self, X, y, sample_weight=None, task=None, covariates=None):
         """The `Examples` of a fit, with class weights in their costs; sets `classes_` and other attributes of y."""
         self._check_params()
         C = check_C(self.C)
         check_choice("multi_class", self.multi_class, ("ovr", "shared", "auto"))
         check_choice("calibrate", self.calibrate, (None, "sigmoid"))
         loss = check_loss(self.loss, "binary", also=("squared",))
-        X, y, self.multilabel_, weight, task, card = self._check_data(X, y, sample_weight, task)
+        X, y, self.multilabel_, weight, task, card, Z = self._check_data(X, y, sample_weight, task, covariates)
         Y, of_example = (self._labels if self.multilabel_ else self._classes)(y, weight, task)
         self.multi_class_, self.multi_class_reason_ = self._choose(Y, weight)
         joint = len(Y) == 1 or self.multi_class_ == "shared"
         c = C * weight * of_example
-        return Examples(X, Y, weight, c, loss, C, self.fit_intercept, joint, task, card, self.classes_)
+        return Examples(X, Y, weight, c, loss, C, self.fit_intercept, joint, task, card, self.classes_, Z)
 
     def _check_y(self, y):
         return read_labels(self, y)
@@ -333,20 +343,20 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         """Whether there is an output for each class or label."""
         return self.multilabel_ or len(self.classes_) > 2
 
-    def decision_function(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
-        """Σ_m f_m(x) + b: (n,) for two classes (positive: classes_[1]), else (n, n_classes) or (n, n_labels)."""
-        decision = self._decide(X, task)
+    def decision_function(self, X: Any, task: ArrayLike | None = None, covariates: Any = None) -> np.ndarray:
+        """Σ_m f_m(x) + zᵀw + b: (n,) for two classes (positive: classes_[1]), else (n, n_classes) or (n, n_labels)."""
+        decision = self._decide(X, task, covariates)
         return decision if self._several() else decision[:, 0]
 
-    def predict(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
+    def predict(self, X: Any, task: ArrayLike | None = None, covariates: Any = None) -> np.ndarray:
         """The class of each example, (n,), or its labels, (n, T) of 0 and 1."""
-        decision = self._decide(X, task)
+        decision = self._decide(X, task, covariates)
         if self.multilabel_:
             return (decision > 0).astype(int)
         return self.classes_[decision.argmax(axis=1) if self._several() else (decision[:, 0] > 0).astype(int)]
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
+    def predict_proba(self, X: Any, task: ArrayLike | None = None, covariates: Any = None) -> np.ndarray:
         """P(class | x), (n, n_classes), scaled to sum to 1 one-vs-rest; or P(label | x), (n, T).
 
         With loss="logistic" 1 / (1 + e^{−f}). With regularizer=EmpiricalBayes(...) the labels ±1 have a Gaussian model,
@@ -354,7 +364,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         between all n training examples, n² + 2 n n_new float64 numbers, and their Cholesky factor, for each vector of
         weights and in each call. For other losses use calibrate="sigmoid", or scikit-learn's `CalibratedClassifierCV`.
         """
-        decision, variance = self._decide(X, task), None
+        decision, variance = self._decide(X, task, covariates), None
         if self.calibrate is not None:
             decision = decision * self.calibration_[:, 0] + self.calibration_[:, 1]
         elif not losses.get(self.loss).probabilistic:
@@ -362,14 +372,21 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         return probabilities(decision, variance, not self.multilabel_)
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
+    def predict_log_proba(self, X: Any, task: ArrayLike | None = None, covariates: Any = None) -> np.ndarray:
         """ln of `predict_proba`, of the same shape; −inf if P = 0."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, task))
+            return np.log(self.predict_proba(X, task, covariates))
 
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        task: ArrayLike | None = None,
+        covariates: Any = None,
+    ) -> float:
         """The weighted share of examples whose class is right, or all of whose labels are right."""
         from sklearn.metrics import accuracy_score
 
         X, y = read_targets(X, y)
-        return accuracy_score(y, self.predict(X, task), sample_weight=sample_weight)
+        return accuracy_score(y, self.predict(X, task, covariates), sample_weight=sample_weight)

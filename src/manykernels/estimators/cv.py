@@ -20,6 +20,7 @@ from ..solvers.base import BaseSolver
 from .check_inputs import is_precomputed, optional
 from .check_targets import make_splits
 from .classifier import MKLClassifier
+from .fold_model import FoldModel
 from .regressor import MKLRegressor
 from .search import LOO, Search, choose, grid_of_C, is_exact, list_of_regularizers
 from .shared_kernels import SharedFold, SharedKernels, views_or
@@ -40,6 +41,7 @@ class _CrossValidated:
     get_params: Any
     _plain: Any
     _check_data: Any
+    _decide: Any
 
     def fit(
         self,
@@ -48,8 +50,12 @@ class _CrossValidated:
         sample_weight: ArrayLike | None = None,
         task: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        covariates: Any = None,
     ) -> Self:
-        """Score all candidates on the folds of `cv`, which keep `groups` (n,) whole, and fit the best on all data."""
+        """Score all candidates on the folds of `cv`, which keep `groups` (n,) whole, and fit the best on all data.
+
+        `covariates` (n, q) are adjusted for and not penalised, as in the plain estimator.
+        """
         from sklearn.metrics import check_scoring
 
         Cs, found = grid_of_C(self.Cs), list_of_regularizers(self.regularizer)
@@ -57,14 +63,14 @@ class _CrossValidated:
             raise ValueError(f'refit={self.refit!r} is not allowed: give "best", "1se" or a function of cv_results_.')
         plain = self._plain(**self._plain_params(C=float(Cs[0]), regularizer=found[0]))
         plain._check_params()
-        X, labels, _, weight, tasks, _ = self._check_data(X, y, sample_weight, task)
+        X, labels, _, weight, tasks, _, Z = self._check_data(X, y, sample_weight, task, covariates)
         n = len(labels)
         loo = isinstance(self.cv, str) and self.cv == LOO
         if loo:
             self._check_loo(found, groups)
         every = np.arange(n)
         splits = [(every, every)] if loo else make_splits(self.cv, views_or(X), labels, is_classifier(self), groups)
-        kernels = SharedKernels(X, tasks, is_exact(found), self.device)
+        kernels = SharedKernels(X, tasks, is_exact(found), self.device, Z)
         search = Search(Cs, found, splits, isinstance(self.Cs, Integral) and self.refit == "best", loo)
         with blas_for(n, self.n_jobs):
             search.run(plain, kernels, labels, weight, check_scoring(plain, self.scoring))
@@ -123,11 +129,18 @@ class _CrossValidated:
         plain = self._plain(**self._plain_params(regularizer=list_of_regularizers(self.regularizer)[0]))
         return plain.path(*args, **dict(Cs=self.Cs, regularizer=self.regularizer) | options)
 
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        task: ArrayLike | None = None,
+        covariates: Any = None,
+    ) -> float:
         """The score by `scoring`, or that of the plain estimator if `scoring` is None."""
         if self.scoring is None:
             plain: Any = super()
-            return plain.score(X, y, sample_weight=sample_weight, task=task)
+            return plain.score(X, y, sample_weight=sample_weight, task=task, covariates=covariates)
         if task is not None:
             raise ValueError(
                 f"task has no effect with scoring={self.scoring!r}, which does not pass it on: leave out task."
@@ -135,7 +148,10 @@ class _CrossValidated:
         from sklearn.metrics import check_scoring
 
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return check_scoring(self, self.scoring)(self, X, y, **weight)
+        model: Any = self
+        if covariates is not None:  # scorers do not pass them on
+            model = FoldModel(self, lambda X, task=None: self._decide(X, task, covariates))
+        return check_scoring(self, self.scoring)(model, X, y, **weight)
 
     def save(self, path: str | PathLike[str], format: str = "manykernels") -> None:  # noqa: A002 (the common name)
         """Write the chosen model to a file that `manykernels.load` reads as a plain estimator, without the scores."""

@@ -12,14 +12,16 @@ FROM_DECISIONS = (  # methods of the estimators that ask `_decide` for the decis
 class FoldModel:
     """A fitted model and the decisions decide(X, task), (n, T), that its predictions and scores come from.
 
+    `decide` knows the covariates of its own examples.
+
     All other attributes are those of the model, which does not change.
     """
 
-    def __init__(self, model: Any, decide: Callable[[Any, Any], Any]) -> None:
+    def __init__(self, model: Any, decide: Callable[..., Any]) -> None:
         self.model, self.decide = model, decide
 
-    def _decide(self, X, task=None):
-        return self.decide(X, task)
+    def _decide(self, X, task=None, covariates=None):
+        return self.decide(X, task) if covariates is None else self.decide(X, task, covariates)
 
     def __sklearn_is_fitted__(self):
         return True

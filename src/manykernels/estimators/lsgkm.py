@@ -21,6 +21,7 @@ from ..kernels.normalize import inverse_root
 from ..kernels.tasks import ALL
 from ..sequences import DNA, Sequences
 from ..strings import GappedKmer
+from .check_inputs import optional
 
 START = b"svm_type"  # the first word of a text
 TYPES = {  # filter, whether there is a gamma, whether there is a centre
@@ -177,6 +178,8 @@ def _predictor(name, kernel, X):
 def save_lsgkm(model, path):
     """Writes a classifier of one `GappedKmer` as LS-GKM does, the positive coefficients first."""
     kind, kernel = _expressible(model)
+    if optional(model, "covariate_names_") is not None:
+        _refuse("the model has covariates", "fit without them")
     X = _support(model.predictor_, kernel.l)
     coefs = model.dual_coef_[0] * float(np.ravel(model.kernel_weights_)[0] * model.predictor_.scale[0])
     order = np.argsort(coefs <= 0, kind="stable")

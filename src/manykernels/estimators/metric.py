@@ -106,6 +106,8 @@ def _refuse(model, examples):
             f'metric="learn" needs a regularizer with C, not {model.regularizer!r}: learn the metric with a number p, '
             "and give its scales, metric=[...]."
         )
+    if examples.covariates is not None:
+        raise ValueError('metric="learn" with covariates: learn it without them, and give the scales, metric=[...].')
     if examples.task is not None:
         raise ValueError(
             'metric="learn" with task: learn it without tasks, and give the scales, metric=[...], or fit each task '

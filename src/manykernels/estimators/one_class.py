@@ -227,7 +227,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
                 f'formulation="svdd" needs normalize="spherical", not {self.normalize!r}: if k(x, x) differs between '
                 "examples, the smallest ball is another problem."
             )
-        X, _, _, weight, task, card = self._check_data(X, None, sample_weight, task)
+        X, _, _, weight, task, card, _ = self._check_data(X, None, sample_weight, task)
         c = self.C * weight if level else weight / (self.nu * weight.sum())
         loss = check_loss("level_set" if level else "one_class", "none")
         C, Y = c.max() / weight.max(), np.ones((1, len(weight)))

@@ -101,7 +101,8 @@ class HasPath:
         regularizer: Any = None,
         sample_weight: ArrayLike | None = None,
         task: ArrayLike | None = None,
-        test: tuple[Any, Any] | None = None,
+        test: tuple[Any, ...] | None = None,
+        covariates: Any = None,
     ) -> Path:
         """The regularisation path: this estimator fitted at every C, for one or several regularizers.
 
@@ -110,10 +111,10 @@ class HasPath:
 
         Parameters
         ----------
-        X, y, sample_weight, task : as in fit
+        X, y, sample_weight, task, covariates : as in fit
         Cs : the values of C, or their number: log-spaced from 0.01 to 100
         regularizer : None for that of the estimator, a regularizer, or a list such as [1, 4/3, 2]
-        test : None, or (X, y) of other examples to score on
+        test : None, or (X, y) of other examples to score on; (X, y, covariates) if the fits have covariates
 
         Returns
         -------
@@ -132,10 +133,10 @@ class HasPath:
         >>> path.weights.shape, bool((path.duality_gap <= 1e-3).all())
         ((1, 3, 3), True)
         """
-        return fit_path(self, X, y, Cs, regularizer, sample_weight, task, test)
+        return fit_path(self, X, y, Cs, regularizer, sample_weight, task, test, covariates)
 
 
-def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
+def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test, covariates=None):
     """The `Path` of a model; see `MKLClassifier.path`."""
     from sklearn.base import clone
 
@@ -143,11 +144,11 @@ def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
     found = list_of_regularizers(model.regularizer if regularizer is None else regularizer)
     plain = clone(model)
     plain._check_params()
-    X, y, _, weight, task, _ = plain._check_data(X, y, sample_weight, task)
+    X, y, _, weight, task, _, covariates = plain._check_data(X, y, sample_weight, task, covariates)
     n, scored_by = len(y), None if sample_weight is None else weight
-    kernels, every = SharedKernels(X, task, is_exact(found), plain.device), np.arange(n)
+    kernels, every = SharedKernels(X, task, is_exact(found), plain.device, covariates), np.arange(n)
     fold = SharedFold(kernels, every, every, is_precomputed(plain), plain.psd)
-    score_on, outside = ("training data", None) if test is None else ("test data", _pair(test))
+    score_on, outside = ("training data", None) if test is None else ("test data", _pair(test, covariates))
     shape, weights = (len(found), len(Cs)), None
     numbers = {name: np.zeros(shape) for name in ("objective", "duality_gap", "n_support", "n_iter", "score")}
     for r, value in enumerate(found):
@@ -159,7 +160,7 @@ def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
             weights = np.zeros((*shape, len(theta))) if weights is None else weights
             weights[r, k] = theta
             with blas_for(len(y), plain.n_jobs):
-                score = fold.scored(at, plan).score(*outside or (fold.X_test, y, scored_by))
+                score = fold.scored(at, plan).score(*outside or (fold.X_test, y, scored_by, None, None))
             reached = at.objective_, at.duality_gap_, len(at.support_), at.n_iter_, score
             for name, number in zip(numbers, reached, strict=True):
                 numbers[name][r, k] = number
@@ -168,7 +169,9 @@ def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
     return Path(Cs, found, list(at.kernel_names_), weights, **numbers, score_on=score_on)
 
 
-def _pair(test):
-    if not isinstance(test, tuple | list) or len(test) != 2:
-        raise ValueError(f"test is a {type(test).__name__}: give (X, y) of other examples.")
-    return test
+def _pair(test, covariates):
+    """The arguments of `score` for the examples `test`."""
+    what = "(X, y)" if covariates is None else "(X, y, covariates)"
+    if not isinstance(test, tuple | list) or len(test) != what.count(",") + 1:
+        raise ValueError(f"test is a {type(test).__name__}: give {what} of other examples.")
+    return *test[:2], None, None, *(test[2:] or [None])

@@ -23,12 +23,14 @@ from ..solution import Solution
 from ._checks import Checks
 from .check_inputs import is_precomputed
 from .choose_c import is_auto
+from .covariates import check_saved
 from .lsgkm import START, load_lsgkm
 from .outputs import checked_outputs
 
 FITTED_ATTRIBUTES = (
     "C_", "C_scores_", "calibration_",
-    "classes_", "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "intercept_", "kernel_names_",
+    "classes_", "covariate_coef_", "covariate_columns_", "covariate_names_",
+    "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "intercept_", "kernel_names_",
     "kernel_scale_", "kernel_weights_", "kernels_chosen_", "log_marginal_likelihood_", "metric_", "multi_class_",
     "multi_class_reason_", "multilabel_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_",
     "radius_", "searched_", "slack_weight_",
@@ -131,6 +133,7 @@ def check_model(model):
         check_is("loss", model.loss, (str, Loss))
     check_array("dual_coef_", model.dual_coef_, np.float64, outputs, n)
     check_array("intercept_", model.intercept_, np.float64, outputs)
+    check_saved(own, outputs)
     several = np.ndim(model.kernel_weights_) == 2
     check_array("kernel_weights_", model.kernel_weights_, np.float64, *((outputs, M) if several else (M,)))
     check(("slack_weight_" in own) == bool(model.slack), "slack_weight_ does not go with slack")

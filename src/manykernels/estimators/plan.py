@@ -24,7 +24,7 @@ from sklearn.base import clone
 from .. import regularizers, solvers
 from ..kernels.view_data import n_examples
 from ..losses.base import Loss
-from ..problem import Problem
+from ..problem import Problem, covariate_basis, in_units
 from ..regularizers import Fixed, LpNorm
 from ..solution import Solution
 from ..solvers import seed_of
@@ -35,6 +35,7 @@ from .check_inputs import is_precomputed, take_examples
 from .checkpoint import identify, parts_of
 from .choose_c import is_auto, with_chosen_C
 from .convergence import warn_units
+from .covariates import Covariates, refuse_covariates
 from .metric import kernels_known, learns_metric, with_learned_metric
 from .progress import show_progress
 from .tasks import with_task
@@ -67,6 +68,8 @@ class Examples:
         The device that X lay on before it was copied to the host.
     classes : array or None
         The names of the outputs of a classifier.
+    covariates : Covariates or None
+        Columns that are adjusted for and not penalised.
     """
 
     X: Any
@@ -80,6 +83,7 @@ class Examples:
     task: np.ndarray | None = None
     card: str | None = None
     classes: Any = None
+    covariates: Covariates | None = None
 
     @property
     def n(self) -> int:
@@ -89,6 +93,7 @@ class Examples:
         """Some of the examples; their X may be given."""
         task = None if self.task is None else self.task[rows]
         parts = dict(Y=self.Y[:, rows], weight=self.weight[rows], c=self.c[rows], task=task)
+        parts["covariates"] = None if self.covariates is None else self.covariates.take(rows)
         return replace(self, X=take_examples(self.X, rows) if X is None else X, **parts)
 
     def at(self, C: float) -> Examples:
@@ -152,7 +157,8 @@ class BasePlan:
     def settings(model: Any, examples: Examples, X: Any) -> dict[str, Any]:
         """The fields of this class; X is what a checkpoint knows the examples by."""
         seed, labels = seed_of(model.random_state), examples.labels()
-        slots = parts_of(model, len(labels), seed, X, examples.Y, examples.weight, examples.task)
+        data = dict(X=X, y=examples.Y, sample_weight=examples.weight, task=examples.task)
+        slots = parts_of(model, len(labels), seed, data, examples.covariates)
         return dict(
             examples=examples, regularizer=regularizers.get(model.regularizer), solver=model.solver, tol=model.tol,
             max_iter=model.max_iter, verbose=model.verbose, seed=seed, labels=labels, checkpoints=slots,
@@ -177,6 +183,13 @@ class BasePlan:
     def support_weight(self) -> np.ndarray | None:
         """The costs (n,) that define the support of an empirical Bayes model; None for other models."""
         return None
+
+    def coefficients(self, solutions: Sequence[Solution]) -> tuple[np.ndarray, np.ndarray | None]:
+        """(intercepts (T,), coefficients of the covariates (T, q) or None) of the solutions of all problems."""
+        b, covariates = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float), self.examples.covariates
+        if covariates is None:
+            return b, None
+        return in_units(b, covariate_basis(covariates.Z, self.examples.intercept)[1], self.examples.intercept)
 
     def part(self, model: Any, rows: np.ndarray) -> FitPlan:
         """The plan of some of the examples at C = 1, without checkpoints."""
@@ -227,6 +240,7 @@ class FitPlan(BasePlan):
         if learns_metric(model):
             return with_learned_metric(model, examples, cls.of)
         regularizer = regularizers.get(model.regularizer)
+        refuse_covariates(examples.covariates, regularizer)
         precomputed, rows = is_precomputed(model), np.arange(examples.n)
         if examples.task is not None and precomputed:
             raise ValueError('task has no effect with kernels="precomputed": build the kernels by multi_task_stack.')
@@ -259,7 +273,8 @@ class FitPlan(BasePlan):
         y = examples.Y if examples.joint else examples.Y[k : k + 1]
         costs = np.tile(examples.c, (len(y), 1))
         regularizer, costs = self.regularizer.bind(bank, y, costs, examples.loss, examples.intercept, examples.C)
-        return Problem(bank, y, examples.loss, regularizer, costs, intercept=examples.intercept)
+        Z = None if examples.covariates is None else examples.covariates.Z
+        return Problem(bank, y, examples.loss, regularizer, costs, examples.intercept, Z)
 
     def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Solution:
         own = dict(random_state=self.seed, checkpoint=self.checkpoints[k], thin=self.thin)
@@ -269,7 +284,8 @@ class FitPlan(BasePlan):
         one = None if theta is None else (problem.bank.as_one if alone else problem.bank.summed)(theta)
         if one is not None:
             known, own["thin"] = LpNorm(1) if one.explicit else Fixed(np.ones(1)), False  # of one kernel: the same
-            problem = Problem(one, problem.Y, problem.loss, known, problem.c, intercept=problem.intercept)
+            Z = None if self.examples.covariates is None else self.examples.covariates.Z
+            problem = Problem(one, problem.Y, problem.loss, known, problem.c, problem.intercept, Z)
             warm = None if warm is None else replace(warm, theta=np.ones(1))
         found = solvers.solve(problem, self.solver, self.tol, self.max_iter, warm, callback, **own)
         return found if one is None else replace(found, theta=theta)
@@ -307,14 +323,14 @@ class FitPlan(BasePlan):
     def decide(self, a: np.ndarray, theta: np.ndarray, b: np.ndarray, X: Any) -> np.ndarray:
         """Σ_m θ_m Σ_i a_i k_m(x_i, x) + b of T functions at examples X, as `read` gives them, (T, n_X).
 
-        Each function has its a (n,) and θ (M,); they share the kernel values.
+        Each function has its a (n,) and θ (M,); they share the kernel values. b is (T,), or (T, n_X) with covariates.
         """
         support, n = np.flatnonzero(a.any(axis=0)), n_examples(X)
         f, step = np.zeros((len(a), n)), max(1, MAX_PARTS // (n * theta.shape[1]))
         for first in range(0, len(a) if len(support) else 0, step):
             some = slice(first, first + step)
             f[some] = self.bank.predictor(support).parts(X, a[some][:, support], theta[some]).sum(axis=2)
-        return f + b[:, None]
+        return f + b.reshape(len(b), -1)
 
     def decision_parts(self, a: np.ndarray, theta: np.ndarray, X: Any) -> np.ndarray:
         """θ_m Σ_i a_i k_m(x_i, x): the part of each kernel in `decide`, (T, n_X, M)."""
@@ -349,6 +365,9 @@ def bank_of(model: Any, X: Any) -> Any:
     return twin._make_bank(twin._check_X(host, reset=True), None, card=card)
 
 
-def read_examples(model: Any, X: Any, y: Any, weight: np.ndarray | None) -> Examples:
-    """X, y and the weights as `fit` of the model checks and reads them."""
-    return model._read(X, y, weight)
+def read_examples(
+    model: Any, X: Any, y: Any, weight: np.ndarray | None, covariates: Covariates | None = None
+) -> Examples:
+    """X, y, the weights and covariates as `fit` of the model checks and reads them."""
+    own = {} if covariates is None else {"covariates": covariates}
+    return model._read(X, y, weight, **own)

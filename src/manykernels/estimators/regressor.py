@@ -238,25 +238,35 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         tags.target_tags.multi_output = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        task: ArrayLike | None = None,
+        covariates: Any = None,
+    ) -> Self:
         """Learn from X and the real targets y; `task` (n,) names the task of each example if kernels are `multi_task`.
 
         y is (n,) or (n, T): T targets share the kernel weights and C, and should have one scale. X may be a source of
         `manykernels.streaming`; y is then an array or the name of a column of the source.
+
+        `covariates` (n, q), a frame, a dict of columns or an array, are adjusted for and not penalised: the predictor
+        is Σ_m f_m(x) + zᵀw + b. Columns that are not numbers are categories. Predictions need them too.
         """
         if is_source(X):
-            return fit_source(self, X, y, sample_weight, task)
-        return self._fit(self._read(X, y, sample_weight, task))
+            return fit_source(self, X, y, sample_weight, task, covariates)
+        return self._fit(self._read(X, y, sample_weight, task, covariates))
 
-    def _read(self, X, y, sample_weight=None, task=None):
+    def _read(self, X, y, sample_weight=None, task=None, covariates=None):
         """The `Examples` of a fit; sets `n_outputs_`."""
         self._check_params()
         C = check_C(self.C)
         loss = check_loss(self.loss, "real", **self._tube())
-        X, y, _, weight, task, card = self._check_data(X, y, sample_weight, task)
+        X, y, _, weight, task, card, Z = self._check_data(X, y, sample_weight, task, covariates)
         Y = np.ascontiguousarray(np.atleast_2d(y.astype(np.float64).T))
         self.n_outputs_ = len(Y)
-        return Examples(X, Y, weight, C * weight, loss, C, self.fit_intercept, task=task, card=card)
+        return Examples(X, Y, weight, C * weight, loss, C, self.fit_intercept, task=task, card=card, covariates=Z)
 
     def _check_y(self, y):
         return check_y(self, to_host(y)[0], numeric=True, several=True), False
@@ -282,14 +292,15 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         return super().from_state(state)
 
     def predict(
-        self, X: Any, task: ArrayLike | None = None, *, return_std: bool = False
+        self, X: Any, task: ArrayLike | None = None, covariates: Any = None, *, return_std: bool = False
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Σ_m f_m(x) + b, (n,), or (n, T) for T targets.
+        """Σ_m f_m(x) + zᵀw + b, (n,), or (n, T) for T targets.
 
         Parameters
         ----------
         X : the new examples
         task : (n,), their tasks, if kernels are `multi_task`
+        covariates : (n, q), if the model was fitted with them
         return_std : whether to return the posterior standard deviation of f(x), for regularizer=EmpiricalBayes(...):
             √(k(x, x) − k(x, X)(K + σ²W⁻¹)⁻¹k(X, x)) at the learned weights and noise, with b taken as known. A new
             observation has √(std² + noise_). Each call needs the kernels between all n training examples,
@@ -314,7 +325,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         >>> bool(std[0] < 0.1 < std[1])  # the second example is far from the training examples
         True
         """
-        decision = self._decide(X, task)
+        decision = self._decide(X, task, covariates)
         mean = decision if self.n_outputs_ > 1 else decision[:, 0]
         if not return_std:
             return mean
@@ -326,9 +337,16 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         std = np.sqrt(posterior_variance(self, self._new_X(X, task))[:, 0])
         return mean, std if self.n_outputs_ == 1 else np.repeat(std[:, None], self.n_outputs_, axis=1)
 
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        task: ArrayLike | None = None,
+        covariates: Any = None,
+    ) -> float:
         """R², the predicted share of the variance of y; the mean over the targets."""
         from sklearn.metrics import r2_score
 
         X, y = read_targets(X, y)
-        return r2_score(y, self.predict(X, task), sample_weight=sample_weight)
+        return r2_score(y, self.predict(X, task, covariates), sample_weight=sample_weight)

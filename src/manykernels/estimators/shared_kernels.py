@@ -21,6 +21,7 @@ from ..inner.systems import blas_for
 from ..kernels.view_data import is_views, n_examples
 from ..solution import Solution
 from .check_inputs import check_finite, is_precomputed, take_examples
+from .covariates import Covariates
 from .fold_model import FoldModel
 from .plan import FitPlan, Solved
 from .tasks import with_task
@@ -36,8 +37,15 @@ class SharedKernels:
     A fold whose kernel parameters differ from those of the last fold computes the matrices again.
     """
 
-    def __init__(self, X: Any, task: np.ndarray | None = None, exact: bool = False, device: str = "cpu") -> None:
-        self.X, self.task, self.exact, self.n = X, task, exact, n_examples(X)
+    def __init__(
+        self,
+        X: Any,
+        task: np.ndarray | None = None,
+        exact: bool = False,
+        device: str = "cpu",
+        covariates: Covariates | None = None,
+    ) -> None:
+        self.X, self.task, self.exact, self.n, self.covariates = X, task, exact, n_examples(X), covariates
         self.here = choose_device(device, self.n) is None  # else each fold computes its own
         self.known: Any = None
         self.origin: Any = None
@@ -101,6 +109,7 @@ class SharedFold:
         # psd corrects the matrices of the training examples alone, which cannot be shared
         self.once = kernels.here and len(np.unique(train)) == len(train) and psd == "warn"
         self.task = None if kernels.task is None else kernels.task[self.test]
+        self.covariates = None if kernels.covariates is None else kernels.covariates.take(self.test)
         self.bank: Any = None
         self.shared = False
         self.fits: dict[int, Any] = {}  # of a search
@@ -142,7 +151,9 @@ class SharedFold:
     def plan(self, model: Any, y: Any, weight: Any = None, X: Any = None) -> FitPlan:
         """The plan of `fit`."""
         task = None if self.kernels.task is None else self.kernels.task[self.train]
-        examples = model._read(self.X_train if X is None else X, y, weight, task)
+        known = self.kernels.covariates
+        covariates = None if known is None else known.take(self.train)
+        examples = model._read(self.X_train if X is None else X, y, weight, task, covariates)
 
         def make_bank(X, weight, rows, plain):
             return self.bank_for(model, X, weight, rows, lambda: plain(self.kernels.exact))
@@ -152,14 +163,16 @@ class SharedFold:
     def scored(self, model: Any, plan: FitPlan) -> FoldModel:
         """The fitted model with decisions on the test examples from the matrices that the folds share."""
 
-        def decide(X, task=None):
+        def decide(X, task=None, covariates=None):
+            covariates = self.covariates if X is self.X_test else covariates
             if X is not self.X_test or not self.shared:
                 task = self.task if task is None and X is self.X_test else task
-                return model._decide(X, task, tell=False)  # rare categories may be new in a fold
+                return model._decide(X, task, covariates, tell=False)  # rare categories may be new in a fold
             support = np.searchsorted(plan.rows, model.support_)
             with blas_for(len(support), model.n_jobs):
                 known = self.test, model.dual_coef_, support, model.kernel_weights_
-                return check_finite(lambda: self.bank.decision(*known).T + model.intercept_)
+                level = model._level(covariates, len(self.test))
+                return check_finite(lambda: self.bank.decision(*known).T + level)
 
         return FoldModel(model, decide)
 

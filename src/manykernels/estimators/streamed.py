@@ -38,7 +38,7 @@ BYTES_PER_ENTRY = 24  # of the matrix of active examples, with its copies and fa
 BYTES_PER_LETTER, BYTES_PER_KERNEL, BYTES_PER_FEATURE = 24, 16, 40  # of an active example, roughly
 
 
-def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any) -> Any:
+def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any, covariates: Any = None) -> Any:
     """Fits the model on a source, whose targets y are an array, a Dask collection or a name in the source."""
     source = as_source(X)
     named, name = isinstance(y, str), y
@@ -54,7 +54,7 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any) -> Any
             raise ValueError(f"{source!r}: y={name!r} has {lost} missing values: leave these examples out.")
         if len(y) != len(stream):
             raise ValueError(f"y has {len(y)} targets, and {source!r} has {len(stream)} examples.")
-        return model.fit(stream, y, sample_weight, task)
+        return model.fit(stream, y, sample_weight, task, covariates)
 
 
 def read_targets(X: Any, y: Any) -> tuple[Any, Any]:
@@ -86,6 +86,8 @@ class StreamPlan(BasePlan):
     def of(cls, model: Any, examples: Examples) -> StreamPlan:
         """The plan of `model` for these examples, after one pass over them."""
         stream = examples.X
+        if examples.covariates is not None:
+            raise ValueError(f"X={stream!r} is read block by block, and covariates are for data in memory: load X.")
         _refuse(model, stream, examples.loss, regularizers.get(model.regularizer), examples.task)
         limit = parse_bytes(model.memory_limit)
         settings, budget = cls.settings(model, examples, stream.identity()), MemoryBudget(limit)

@@ -1,0 +1,196 @@
+"""Covariates: columns that a fit adjusts for and does not penalise, f = Σ_m f_m(x) + zᵀw + b.
+
+Columns of numbers enter as they are; other columns are categories, one column of 0 and 1 for each level but the first.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._callers import caller_level
+from .._state import check, check_array, check_is, check_list, check_plain
+from .._validation import shown
+from ..kernels.frames import check_names, is_frame, listed, missing_entries, to_numbers
+from ..regularizers import Regularizer
+from ..weighting import Uniform
+from .check_inputs import optional, refuse_iterator
+from .tensors import to_host
+
+ALIKE = 1e-9  # of its norm: a column this near to a combination of the others says nothing new
+MAX_LEVELS = 100  # of a category
+
+
+@dataclass(frozen=True)
+class Covariates:
+    """The covariates of n examples: numbers Z (n, q), their names, and how they are made of the user's columns.
+
+    `columns` is {name of a column: the levels of a category, or None for numbers}.
+    """
+
+    Z: np.ndarray
+    names: list[str]
+    columns: dict[str, list[Any] | None]
+
+    def take(self, rows: np.ndarray) -> Covariates:
+        """Those of some examples."""
+        return replace(self, Z=self.Z[rows])
+
+
+def check_covariates(given: Any, n: int, weight: np.ndarray) -> Covariates | None:
+    """The `Covariates` of a fit; columns that say nothing beyond those before them are dropped, with a warning.
+
+    Examples of weight 0 do not count.
+    """
+    if given is None or isinstance(given, Covariates):
+        return given
+    table = _columns(given, n)
+    columns = {name: levels for name, (_, levels) in table.items()}
+    found = {name: z for column, (values, levels) in table.items() for name, z in _numbers(column, values, levels)}
+    names = _new(found, weight > 0)
+    if not names:
+        raise ValueError(
+            f"covariates has no column that varies ({listed(list(table))}): leave it out, or give other columns."
+        )
+    lost = [name for name in found if name not in names]
+    if lost:
+        warnings.warn(
+            f"covariates: dropped {listed(lost)}, constant or a combination of the columns before.",
+            UserWarning,
+            stacklevel=caller_level(),
+        )
+    return Covariates(np.column_stack([found[name] for name in names]), names, columns)
+
+
+def new_covariates(model: Any, given: Any, n: int) -> np.ndarray | None:
+    """The covariates (n, q) of new examples as the fitted model takes them; None if it has none."""
+    known = optional(model, "covariate_columns_")
+    if known is None:
+        if given is not None:
+            raise ValueError("covariates is given, but the model was fitted without them: leave it out.")
+        return None
+    if given is None:
+        raise ValueError(
+            f"the model was fitted with the covariates {listed(list(known))}: give covariates=, with a row per example."
+        )
+    if isinstance(given, Covariates):
+        return given.Z
+    table = _columns(given, n)
+    if not is_frame(given) and not isinstance(given, dict) and len(table) == len(known):  # by position
+        table = dict(zip(known, table.values(), strict=True))
+    lost = [name for name in known if name not in table]
+    if lost:
+        raise ValueError(f"covariates lacks {listed(lost)}: give the columns {listed(list(known))} as in fit.")
+    found = {}
+    for column, levels in known.items():
+        values = table[column][0]
+        if levels is not None:
+            strange = [value for value in dict.fromkeys(values.tolist()) if value not in levels]
+            if strange:
+                raise ValueError(
+                    f"covariates: {column!r} has {shown(strange[:5])}, not seen in fit: merge rare levels before the "
+                    "fit, or give the column as pandas categories that list every level."
+                )
+        found |= dict(_numbers(column, values, levels))
+    return np.column_stack([found[name] for name in model.covariate_names_])
+
+
+def _columns(given, n):
+    """{name: (values (n,), levels or None for numbers)} of a frame, a dict of columns, a column or an array."""
+    refuse_iterator("covariates", given)
+    if is_frame(given):
+        given = {name: given[name] for name in check_names(given)}
+    elif not isinstance(given, dict):
+        name = getattr(given, "name", None)  # of a column of pandas or polars
+        array = given if name is not None else np.asarray(to_host(given)[0])
+        array = array[:, None] if array.ndim == 1 and name is None else array
+        given = {name: given} if name is not None else {f"z{j}": column for j, column in enumerate(array.T)}
+    table = {str(name): _column(str(name), column, n) for name, column in given.items()}
+    if not table:
+        raise ValueError("covariates has no columns: leave it out.")
+    return table
+
+
+def _column(name, column, n):
+    """(values (n,), levels or None for numbers) of a column of any library; a ValueError for missing values."""
+    values, levels = np.asarray(column), None
+    if values.dtype == object and not any(isinstance(value, str) for value in values.flat):
+        with suppress(TypeError, ValueError):  # nullable numbers become floats, with NaN for missing ones
+            values = to_numbers(values.reshape(len(values), -1), lambda: [name]).reshape(values.shape)
+    if values.shape != (n,):
+        raise ValueError(f"covariates: {name!r} has shape {values.shape}, expected {(n,)}: one value per example.")
+    if lost := int(missing_entries(values).sum()):
+        raise ValueError(
+            f"covariates: {name!r} has {lost} missing values: leave these examples out, fill them in, or make missing "
+            "a category of its own."
+        )
+    if values.dtype.kind in "cmM" or values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError(f"covariates: {name!r} has infinite or complex numbers or times: give finite real numbers.")
+    kept = str(getattr(column, "dtype", "")) == "category"  # of pandas
+    if values.dtype.kind not in "biuf" or kept:
+        known = list(column.cat.categories) if kept else None
+        levels = sorted(dict.fromkeys(values.tolist()), key=lambda v: (str(type(v)), v)) if known is None else known
+        levels = [level.item() if isinstance(level, np.generic) else level for level in levels]
+        if len(levels) > MAX_LEVELS:
+            raise ValueError(
+                f"covariates: {name!r} has {len(levels)} levels, more than {MAX_LEVELS}: give numbers, or merge levels."
+            )
+    return values, levels
+
+
+def _numbers(name, values, levels):
+    """[(name, floats (n,))]: the column itself, or a column of 0 and 1 for each level but the first."""
+    if levels is None:
+        if values.dtype.kind not in "biuf":
+            raise ValueError(f"covariates: {name!r} held numbers in fit, and now {shown(values.tolist()[0])}.")
+        return [(name, values.astype(float))]
+    plain = values.tolist()
+    return [(f"{name}={level}", np.array([value == level for value in plain], float)) for level in levels[1:]]
+
+
+def _new(found, used):
+    """The names of the columns that are no combination of a constant and the columns before them."""
+    basis, names = [np.ones(int(used.sum())) / max(np.sqrt(used.sum()), 1.0)], []
+    for name, z in found.items():
+        z = z[used] - z[used].mean()
+        size = np.linalg.norm(z)
+        if size <= ALIKE * np.linalg.norm(found[name][used]):
+            continue
+        z = z / size
+        for _ in range(2):  # once more, for the rounding of the first time
+            z = z - np.array(basis).T @ (np.array(basis) @ z)
+        rest = np.linalg.norm(z)
+        if rest > ALIKE:
+            basis.append(z / rest)
+            names.append(name)
+    return names
+
+
+def refuse_covariates(covariates: Covariates | None, regularizer: Any) -> None:
+    """A ValueError for regularizers whose weights come from the data, without regard to the covariates."""
+    if covariates is None or isinstance(regularizer, Uniform) or type(regularizer).bind is Regularizer.bind:
+        return
+    raise ValueError(
+        f"regularizer={regularizer!r} takes no covariates: it finds the weights of the kernels from the data without "
+        "them; give a number p, such as regularizer=1, or Uniform()."
+    )
+
+
+def check_saved(own: dict[str, Any], outputs: int) -> None:
+    """A ValueError unless the attributes of a model from a file have covariates that go together."""
+    names = [f"covariate_{part}_" for part in ("names", "columns", "coef")]
+    check(len({name in own for name in names}) == 1, "covariate_names_, covariate_columns_ and covariate_coef_ differ")
+    if names[0] not in own:
+        return
+    check_list(names[0], own[names[0]], str, len(own[names[0]]))
+    made = []
+    for name, levels in check_is(names[1], own[names[1]], dict).items():
+        check_is(names[1], name, str)
+        made += [name] if levels is None else [f"{name}={level}" for level in check_is(names[1], levels, list)[1:]]
+        check_plain(names[1], levels)
+    check(set(own[names[0]]) <= set(made), "covariate_names_ are not those of covariate_columns_")
+    check_array(names[2], own[names[2]], np.float64, outputs, len(own[names[0]]))
