@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from ..kernels.view_data import n_examples
 from .fold import with_kernels_of
+from .held_out import covariates_for
 from .tables import check_plain, chosen_C
 
 
@@ -20,6 +21,7 @@ def bootstrap_weights(
     random_state: Any = 0,
     n_jobs: int | None = None,
     callback: Callable[[int, int], None] | None = None,
+    covariates: Any = None,
 ) -> np.ndarray:
     """The kernel weights of clones of a model that are fitted on resampled data.
 
@@ -41,6 +43,8 @@ def bootstrap_weights(
         The number of clones fitted in parallel, in separate processes.
     callback : callable, optional
         Called after each clone with the number of finished clones and their total.
+    covariates : (n, q), optional
+        As in `fit`.
 
     Returns
     -------
@@ -64,6 +68,7 @@ def bootstrap_weights(
         raise ValueError(f"y=None: {type(model).__name__} learns from labels; give one for each example")
     n, rng = n_examples(X) if y is None else len(y), check_random_state(random_state)
     strata = np.unique(y, axis=0, return_inverse=True)[1].reshape(-1) if is_classifier(model) else np.zeros(n, int)
+    Z = covariates_for(model, covariates, n)
     own = clone(model).set_params(checkpoint=None, **chosen_C(model))  # a file belongs to one fit
     model = with_kernels_of(own, X)
 
@@ -74,7 +79,7 @@ def bootstrap_weights(
             drawn[rows] = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))
         return drawn
 
-    fits = [delayed(_weights)(clone(model), X, y, counts()) for _ in range(n_boot)]
+    fits = [delayed(_weights)(clone(model), X, y, counts(), Z) for _ in range(n_boot)]
     found = []
     for weights in Parallel(n_jobs, return_as="generator")(fits):
         found.append(weights)
@@ -83,5 +88,6 @@ def bootstrap_weights(
     return np.array(found)
 
 
-def _weights(model, X, y, sample_weight):
-    return model.fit(X, y, sample_weight=sample_weight).kernel_weights_
+def _weights(model, X, y, sample_weight, covariates):
+    extra = {} if covariates is None else {"covariates": covariates}
+    return model.fit(X, y, sample_weight=sample_weight, **extra).kernel_weights_

@@ -18,6 +18,7 @@ from ..estimators.plan import FitPlan, read_examples
 from ..inner.systems import blas_for
 from ..kernels.auto import auto_kernels
 from ..kernels.view_data import n_examples
+from ..problem import covariate_basis, in_units
 from .columns import columns_seen, mixed, seeing_only, specs_of, spreads, with_one_value
 
 MAX_ALIGNMENT_ENTRIES = 2**24  # of all kernel matrices that alignments compare
@@ -27,7 +28,10 @@ TIE_BREAK = 1e-9  # times the mean target, added to equal outputs of a constant
 
 
 class FoldFit(NamedTuple):
-    """T functions on one choice of kernels: a (T, n), θ (T, M), b (T,), and the largest gap of their fits."""
+    """T functions on one choice of kernels: a (T, n), θ (T, M), b, and the largest gap of their fits.
+
+    b is (T,), or with covariates zᵀw + b at the held-out examples, (T, n_test).
+    """
 
     a: np.ndarray
     theta: np.ndarray
@@ -58,7 +62,7 @@ def with_kernels_of(model, X):
 class Fold:
     """A model fitted to the examples `train` and scored on `test`; masks `wanted` (M,) select kernels."""
 
-    def __init__(self, model, X, y, weight, train, test, score, every=None):
+    def __init__(self, model, X, y, weight, train, test, score, every=None, covariates=None):
         model = with_kernels_of(model, X)
         cut = (lambda rows: X[np.ix_(rows, train)]) if is_precomputed(model) else lambda rows: take_examples(X, rows)
         self.X, self.y = cut(test), None if y is None else y[test]
@@ -66,7 +70,10 @@ class Fold:
         own = None if weight is None else weight[train]
         self.model = clone(model).set_params(checkpoint=None, verbose=False, warm_start=False)
         given = cut(train), None if y is None else y[train]
-        self.n_train, self.n_test, self.given = len(train), n_examples(self.X), (*given, own)
+        self.Z, known = None, None
+        if covariates is not None:
+            self.Z, known = covariates.Z[test], covariates.take(train)
+        self.n_train, self.n_test, self.given = len(train), n_examples(self.X), (*given, own, known)
         examples = read_examples(self.model, *self.given)
         self.plan = plan_fit(self.model, examples)
         if is_classifier(model) and model.calibrate is not None:
@@ -130,7 +137,7 @@ class Fold:
         X = self._only(self.X, self._one[1], row.columns, alone)
         with blas_for(self.n_train, self.model.n_jobs):
             own = machine.theta[:, which]
-            f = plan.decide(machine.a, own, np.zeros_like(machine.b), plan.read(self.model, X))
+            f = plan.decide(machine.a, own, np.zeros(len(machine.b)), plan.read(self.model, X))
         return machine, np.isin(np.arange(self.M), which), f.T, flat
 
     def split(self, columns, alone=False):
@@ -196,24 +203,39 @@ class Fold:
     def _machine(self, solutions):
         a = np.concatenate([s.a for s in solutions])
         theta = np.concatenate([np.tile(s.theta[: self.M], (len(s.a), 1)) for s in solutions])
-        b = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float)
+        b = self._level(*self.plan.coefficients(solutions))
         measures = [s.gap if s.stationarity is None else s.stationarity for s in solutions]
         return FoldFit(a, theta, b, max(measures), all(s.converged for s in solutions), solutions)
 
+    def _level(self, b, w):
+        """b (T,), or with coefficients w (T, q) of the covariates b + w Zᵀ at the held-out examples, (T, n_test)."""
+        return b if w is None else b[:, None] + w @ self.Z.T
+
     def _nothing(self):
-        """The best constant, with ties between outputs broken in favour of the largest class.
+        """The best constant, or the covariates alone; ties between outputs are broken in favour of the largest class.
 
         The hinge loss gives −1 to every class with less than half of the examples.
         """
         examples = self.plan.examples
         Y = examples.Y
-        b = np.zeros(len(Y))
-        if examples.intercept and not examples.loss.total:
-            zero = np.zeros(Y.shape[1])
+        b, w, zero = np.zeros(len(Y)), None, np.zeros(Y.shape[1])
+        if examples.covariates is not None:
+            E, back = covariate_basis(examples.covariates.Z, examples.intercept)
+            found = np.array([examples.loss.coefficients(y, zero, examples.c, E) for y in Y])
+            b, w = in_units(found, back, examples.intercept)
+        elif examples.intercept and not examples.loss.total:
             b = np.array([examples.loss.intercept(y, zero, examples.c) for y in Y], dtype=float)
         if len(Y) > 1:
-            b += TIE_BREAK * (Y @ examples.c) / examples.c.sum()
-        return FoldFit(np.zeros_like(Y), np.zeros((len(Y), self.M)), b, 0.0, True, [])
+            b = b + TIE_BREAK * (Y @ examples.c) / examples.c.sum()
+        return FoldFit(np.zeros_like(Y), np.zeros((len(Y), self.M)), self._level(b, w), 0.0, True, [])
+
+    def moved(self, machine, decision, order):
+        """The decisions (n_test, T) of a machine with the examples of its kernels in another order.
+
+        Covariates stay with their examples.
+        """
+        level = machine.b.T
+        return decision[order] if level.ndim == 1 else (decision - level)[order] + level
 
     def decisions(self, machines):
         """Σ_m f_m + b of each machine at the held-out examples, (n_test, T); machines share the kernel values."""
@@ -231,9 +253,10 @@ class Fold:
         """
         every = self.every
         if not every.a.any():
-            return np.full((len(rows), len(draws)), self.score(np.tile(every.b, (self.n_test, 1))))
+            constant = np.broadcast_to(every.b.reshape(len(every.b), -1).T, (self.n_test, len(every.b)))
+            return np.full((len(rows), len(draws)), self.score(constant))
         parts = self.parts(every)
-        decision = (parts.sum(axis=2) + every.b[:, None]).T
+        decision = (parts.sum(axis=2) + every.b.reshape(len(every.b), -1)).T
         same, found = self.score(decision), []
         masks = [(~row.wanted, row.wanted & False) if row.columns is None else self.split(row.columns) for row in rows]
         moved = self._moved(rows, [cut & every.theta.any(axis=0) for _, cut in masks], draws)
@@ -263,7 +286,7 @@ class Fold:
                     here = np.where(block, np.tile(order, len(some)), np.tile(again, len(some)))
                     X = mixed(X, take_examples(self.X, here), rows[k].columns)
                 with blas_for(self.n_train, self.model.n_jobs):
-                    theta, zero = every.theta * cuts[some[0]], np.zeros_like(every.b)
+                    theta, zero = every.theta * cuts[some[0]], np.zeros(len(every.b))
                     f = self.plan.decide(every.a, theta, zero, self.plan.read(self.model, X))
                 found |= dict(zip(some, f.T.reshape(len(some), len(draws), self.n_test, -1), strict=True))
         return found

@@ -15,8 +15,9 @@ from sklearn.utils import check_random_state
 
 from .._validation import check_integer, check_number
 from ..estimators import MKLClassifier, MKLRegressor
-from ..estimators.check_inputs import among_themselves
+from ..estimators.check_inputs import among_themselves, optional
 from ..estimators.check_targets import check_weight, make_splits
+from ..estimators.covariates import Covariates, check_covariates
 from ..kernels.pairs import Pairs
 from ..kernels.view_data import n_examples
 from ._interchangeable import find_groups
@@ -48,6 +49,7 @@ def relevance(
     random_state: Any = 0,
     n_jobs: int | None = None,
     callback: Callable[[int, int], None] | None = None,
+    covariates: Any = None,
 ) -> Relevance:
     """The relevance of each source of a model on held-out examples, with standard errors; a `Relevance`.
 
@@ -91,6 +93,8 @@ def relevance(
     random_state : for the permutations
     n_jobs : folds in parallel, in separate processes
     callback : called after each fold with the number of finished folds and their total
+    covariates : (n, q), as in `fit`: every fit adjusts for them, those without a source too, and permutations leave
+        them in place, so that the relevance of a source is what it is worth beyond them
 
     Returns
     -------
@@ -120,6 +124,7 @@ def relevance(
     if y.ndim not in (1, 2) or len(y) != n:
         raise ValueError(f"y has shape {y.shape} for {n} examples: give one target per example, or a row of targets.")
     weight = None if sample_weight is None else check_weight(sample_weight, n)
+    Z = covariates_for(model, covariates, n, weight)
     examples = X if isinstance(X, Pairs) else np.zeros((n, 1))
     splits = make_splits(cv, examples, y, is_classifier(model), groups)
     rng = check_random_state(random_state)
@@ -129,7 +134,7 @@ def relevance(
     own = clone(model).set_params(**chosen_C(model))  # C="auto" is chosen once, on all examples
 
     def fold(k, every=None):
-        return Fold(own, X, y, weight, *splits[k], score, every)
+        return Fold(own, X, y, weight, *splits[k], score, every, Z)
 
     first = fold(0)
     rows = read_sources(model, first, sources, kernels)
@@ -138,7 +143,7 @@ def relevance(
     kept = {0: first}
     del first
     result = measure_rows(rows, fold, kept, orders, many, level, _name_of(score, scoring), n_jobs, callback)
-    result.shared = shared
+    result.shared, result.covariates = shared, [] if Z is None else list(Z.columns)
     if result.short:
         warnings.warn(
             f"{result.short} fits stopped above tol={model.tol:g}, the farthest at a gap of {result.gap:.1e}: raise "
@@ -147,6 +152,16 @@ def relevance(
             stacklevel=2,
         )
     return result
+
+
+def covariates_for(model: Any, given: Any, n: int, weight: np.ndarray | None = None) -> Covariates | None:
+    """The covariates of all examples; a ValueError if the model was fitted with covariates and none are given."""
+    known = optional(model, "covariate_columns_")
+    if given is None and known is not None:
+        raise ValueError(
+            f"the model was fitted with the covariates {', '.join(map(repr, known))}: give covariates=, as in fit."
+        )
+    return check_covariates(given, n, np.ones(n) if weight is None else weight)
 
 
 def most_refits(folds: int) -> int:
@@ -229,7 +244,7 @@ def refitted(fold, rows, chosen, orders):
     alignment, between = fold.alignments([flat for _, _, flat in alone])
     values = dict(
         without=[fold.score(f) for _, f, _ in without], alone=[fold.score(f) for _, f, _ in alone], alignment=alignment,
-        alone_permuted=[np.mean([fold.score(f[order]) for order in orders]) for _, f, _ in alone],
+        alone_permuted=[np.mean([fold.score(fold.moved(m, f, o)) for o in orders]) for m, f, _ in alone],
     )  # fmt: skip
     found: dict[str, Any] = {key: np.full(len(rows), np.nan) for key in values}
     for key, own in values.items():

@@ -74,6 +74,8 @@ class Relevance:
         The number of fits that stopped above their tolerance.
     metric : {source: {column: share}}
         If kernels learn a metric, the share of each column in the distances between examples, the mean over the folds.
+    covariates : list of str
+        The covariates that every fit adjusts for; `score_nothing` is then that of the covariates alone.
 
     Examples
     --------
@@ -107,6 +109,7 @@ class Relevance:
     shared: list[Shared] = field(default_factory=list)
     short: int = 0
     metric: dict[str, dict[str, float]] = field(default_factory=dict)
+    covariates: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, rows, found, level, scoring):
@@ -220,10 +223,13 @@ class Relevance:
             body.append([cell.replace("+nan ± nan", "").replace("nan ± nan", "").replace("nan", "") if k else cell
                          for k, cell in enumerate(cells)])  # fmt: skip
         whole, nothing = (self.spread(v[:, None]) for v in (self.score_all, self.score_nothing))
+        none = "the covariates alone" if self.covariates else "none"
         below = [
-            f"{self.scoring} of all sources {whole.mean[0]:.3f} ± {whole.se[0]:.3f}, of none {nothing.mean[0]:.3f}; "
+            f"{self.scoring} of all sources {whole.mean[0]:.3f} ± {whole.se[0]:.3f}, of {none} {nothing.mean[0]:.3f}; "
             f"{self.n_splits} folds, ± one standard error; largest gap {self.gap:.1e}"
         ]
+        if self.covariates:
+            below.append(f"beyond the covariates {', '.join(self.covariates)}, which every fit adjusts for")
         own, done = self.kinds.count("source"), int(self.refitted[np.array(self.kinds) == "source"].sum())
         if not self.refitted.all():
             some = f"{done} of {own} sources, those with the largest permute, were left out and tried alone; the others"

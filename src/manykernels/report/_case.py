@@ -33,6 +33,7 @@ class Case(NamedTuple):
     groups: Any = None  # (n,): examples of the same group are held out together
     search: Any = None  # the estimator that chose C and the regularizer
     threshold: float = 0.0  # decisions above it are predicted as the second of two classes
+    covariates: Any = None  # that the model adjusts for
 
     @property
     def outputs(self):
@@ -46,6 +47,12 @@ class Case(NamedTuple):
         """(X, y) of some examples; for kernel matrices, their rows and columns."""
         X = self.X[np.ix_(rows, rows)] if is_precomputed(self.model) else take_examples(self.X, rows)
         return X, None if self.y is None else self.y[rows]
+
+    def adjusted(self, n: int, rows: np.ndarray) -> dict[str, Any]:
+        """{"covariates": those of all n examples, or of these rows} if the model adjusts for some, else {}."""
+        if self.covariates is None:
+            return {}
+        return {"covariates": self.covariates if n == len(self.covariates.Z) else self.covariates.take(rows)}
 
 
 def kind_of(model: Any) -> str:

@@ -61,9 +61,11 @@ class Decisions:
         if not len(shown):
             return
         every = fold.parts(fold.every)[:, new[shown]].swapaxes(0, 1)  # (shown, T, M)
-        twin = copy.copy(fold.model)
-        twin.intercept_ = fold.every.b
-        (parts, intercept), labels, label = one_output(twin, every if every.shape[1] > 1 else every[:, 0], None)
+        twin, level = copy.copy(fold.model), fold.every.b
+        twin.intercept_ = level if level.ndim == 1 else level[:, 0]
+        level = level if level.ndim == 1 else level[:, new[shown]].T
+        own = every if every.shape[1] > 1 else every[:, 0]
+        (parts, intercept), labels, label = one_output(twin, own, None, level)
         for k, row in enumerate(test[new[shown]].tolist()):
             own = np.array([parts[k, source.wanted].sum() for source in sources])
             self.known[row] = Decision(own, float(intercept[k]), labels[k] or None, label)

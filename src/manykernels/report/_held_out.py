@@ -78,14 +78,14 @@ def score(
     kept: dict[int, Fold] = {}  # for the refits of columns
     fits: list[Any] = []
     for k, (train, test) in enumerate(splits):
-        fold = Fold(models[k], case.X, case.y, None, train, test, scorer)
+        fold = Fold(models[k], case.X, case.y, None, train, test, scorer, covariates=case.covariates)
         if plan is None:
             plan = make_plan(case, fold, relevance, len(splits), one_pass)
         decision = fold.decisions([fold.every])[0]
         scores.append(fold.score(decision))
-        dummy = _dummy(case, train)
-        baseline.append(float(scorer(dummy, np.zeros((len(test), 1)), case.y[test])))
-        guesses.append(dummy.predict(np.zeros((len(test), 1))))
+        dummy, empty = _dummy(case, fold, train), np.zeros((len(test), 1))
+        baseline.append(float(scorer(dummy, empty, case.y[test])))
+        guesses.append(dummy.predict(empty))
         judged = copy.copy(fold)
         judged.scorer = worth
         fits.append(fold.every)
@@ -123,7 +123,7 @@ def score(
     if plan.refits is not None:
 
         def again(k, _=None):
-            return Fold(models[k], case.X, case.y, None, splits[k][0], splits[k][1], worth, fits[k])
+            return Fold(models[k], case.X, case.y, None, *splits[k], worth, fits[k], case.covariates)
 
         return found | measure_columns(case, plan, again, kept, orders)
     found["together"] = over_folds(plan.units, together, shared)
@@ -134,6 +134,7 @@ def score(
         result = measure_relevance(
             case.model, case.X, case.y, scoring=_worth_scoring(case), sources=chosen, cv=splits, kernels=False,
             n_jobs=case.n_jobs, random_state=case.seed, callback=lambda a, b: case.tick("relevance", a, b),
+            covariates=case.covariates,
         )  # fmt: skip
         found["table"] |= {row["name"]: row for row in result.table()}
         found["groups"] = [group._asdict() for group in result.groups]
@@ -166,16 +167,18 @@ def measure_name(case: Case, scoring: Any = None) -> str:
     return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", scoring))  # the user's function
 
 
-def _dummy(case: Case, train: np.ndarray) -> Any:
-    """The baseline that ignores X: the most frequent class, or the mean."""
+def _dummy(case: Case, fold: Fold, train: np.ndarray) -> Any:
+    """The baseline that ignores X: the covariates alone, the most frequent class, or the mean."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
+    if case.covariates is not None:
+        return fold.deciding(fold.decisions([fold.solve(np.zeros(fold.M, bool))])[0])
     dummy = DummyRegressor() if case.kind == "regression" else DummyClassifier(strategy="prior")
     return dummy.fit(np.zeros((len(train), 1)), case.y[train])
 
 
 def _more_often_right(case: Case, told: list, guesses: list) -> bool:
-    """Whether the model beats the most frequent class on held-out examples: McNemar's test, at 1 %."""
+    """Whether the model beats the guess on held-out examples: McNemar's test, at 1 %."""
     if case.kind != "classification" or case.y.ndim > 1 or measure_name(case) != "accuracy":
         return False
     from scipy.stats import binomtest

@@ -51,7 +51,8 @@ def measure(
     whole, ids = case, ids_of(case.X)  # a user's row numbers refer to all examples
     if used < n:
         own = None if case.groups is None else case.groups[rows]
-        case = case._replace(groups=own, **dict(zip(("X", "y"), case.part(rows), strict=True)))
+        some = {"groups": own, "covariates": None if case.covariates is None else case.covariates.take(rows)}
+        case = case._replace(**some, **dict(zip(("X", "y"), case.part(rows), strict=True)))
     one_pass = (float(len(rows)) ** 2 * M + FIT_ENTRIES) * outputs
     drawn = int(np.clip(MAX_ENTRIES / 2 / (one_pass + M * KERNEL_ENTRIES), *BOOTSTRAP_SAMPLES))
     samples = drawn if stability is None else stability
@@ -125,7 +126,7 @@ def _stability(case: Case, samples: int) -> dict[str, Any]:
     y = case.y if case.kind != "one-class" else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the fit has given these warnings already
-        boot = bootstrap_weights(case.model, case.X, y, samples, case.seed, case.n_jobs, tick)
+        boot = bootstrap_weights(case.model, case.X, y, samples, case.seed, case.n_jobs, tick, case.covariates)
     if boot.shape[1:] != np.shape(case.model.kernel_weights_):
         return {"why": "The kernels depend on the sample, so that their weights cannot be compared between samples."}
     shares = as_shares(boot.mean(axis=1) if boot.ndim == 3 else boot)

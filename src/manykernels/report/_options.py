@@ -40,6 +40,8 @@ class ReportOptions:
     threshold : float, optional
         For two classes: decisions above the threshold are predicted as the second class, in sensitivity, specificity
         and the confusion matrix. None: 0, as in `predict`.
+    covariates : (n, q), optional
+        As in `fit`, if the model was fitted with them. The page says what the sources are worth beyond them.
     max_examples : int, optional
         The size of the random sample of examples that are measured. None: as many as the limit allows.
     title, target : str, optional
@@ -67,6 +69,7 @@ class ReportOptions:
     sources: dict[str, Any] | None = None
     scoring: Any = None
     groups: ArrayLike | None = None
+    covariates: Any = None
     max_examples: int | None = None
     title: str | None = None
     target: str | None = None

@@ -80,7 +80,8 @@ def _figures(facts):
             else f"{name(score['measure'], 30)}, held out"
         )
         items.append((words.score_text(facts, score["mean"], score["se"]), head))
-        items.append((words.score_text(facts, score["baseline"]), "for a guess without the features"))
+        base = "for the covariates alone" if model["covariates"] else "for a guess without the features"
+        items.append((words.score_text(facts, score["baseline"]), base))
         if "threshold" in score and score["areas"]["rows"]:
             items.append((number(score["areas"]["rows"][0]["mean"], 3), "area under the ROC curve, held out"))
     if model["gap"] is not None:

@@ -89,12 +89,14 @@ def report_lines(model: Any, y: Any, asked: ReportOptions) -> list[str]:
         typeable = isinstance(value, str | int | float | list | tuple | dict | None)
         typeable = typeable or hasattr(value, "get_n_splits") and "<" not in repr(value)  # scikit-learn's splitter
         typeable = typeable and not _LONG_WORD.search(typed(value))
-        options.append(f"{name}={typed(value) if typeable and name != 'groups' else name}")
-        own += [] if typeable and name != "groups" else [name]
+        typeable = typeable and name not in ("groups", "covariates")
+        options.append(f"{name}={typed(value) if typeable else name}")
+        own += [] if typeable else [name]
     call = f"model.report({', '.join(['X', 'y' if y is not None else 'None', repr('report.html'), *options])})"
     found = model_lines(model)
-    more = [line for line in imports_of(call, *given.values()) if line not in found]
-    what = f"# {', '.join([*data, *own])}: the data{' and options' if own else ''} of this page"
+    more = [line for line in imports_of(call, *(v for k, v in given.items() if k != "covariates")) if line not in found]
+    data += ["covariates=covariates"] if "covariates" in given else []
+    what = f"# {', '.join([*data[:2], *own])}: the data{' and options' if own else ''} of this page"
     return [*more, *found, what, f"model.fit({', '.join(data)})", call]
 
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import check_number
 from ..estimators import MKLClassifierCV, MKLRegressorCV
 from ..estimators.check_inputs import among_themselves, is_precomputed
+from ..estimators.covariates import Covariates, new_covariates
 from ..inspect.displays.base import members_of
 from ..inspect.tables import check_model
 from ..kernels.view_data import n_examples
@@ -130,10 +131,13 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
     groups = None if asked.groups is None else np.asarray(asked.groups)
     if groups is not None and groups.shape != (n,):
         raise ValueError(f"groups has shape {groups.shape} for {n} examples: give one group per example.")
+    covariates = None
+    if (Z := new_covariates(chosen, asked.covariates, n)) is not None:
+        covariates = Covariates(Z, chosen.covariate_names_, chosen.covariate_columns_)
     with showing(chosen.verbose if asked.verbose is None else asked.verbose) as tick:
         case = Case(chosen, X, y, kind, asked.sources or _kernels_of_one(chosen), asked.scoring, asked.n_jobs,
                     asked.random_state, tick, groups, search,
-                    asked.threshold or 0.0)  # fmt: skip
+                    asked.threshold or 0.0, covariates)  # fmt: skip
         found = measure(case, asked.cv, asked.relevance, asked.stability, asked.examples, asked.max_examples)
     title = asked.title or (f"What predicts {target}" if target else f"{type(chosen).__name__}, {n:,} examples")
     facts = {

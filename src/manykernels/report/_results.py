@@ -55,7 +55,7 @@ def sure(facts):
         return [head, charts.dots(scale, values, mean, kind, said), words.score_text(facts, mean, se),
                 soft(each)]  # fmt: skip
 
-    guess = words.GUESSES[facts["kind"]]
+    guess = words.guess(facts)
     out.append(
         table(
             [
@@ -299,7 +299,7 @@ def examples(facts):
     every += [row["others"]["value"] for row in found["rows"]]
     reach = max([abs(v) for v in every if math.isfinite(v)], default=1.0) or 1.0
     scale, d = charts.Scale(-reach, reach), decimals(reach)
-    cards = []
+    cards, rest = [], "covariates and intercept" if facts["model"]["covariates"] else "an intercept"
     for row in found["rows"]:
         called = f"Row {row['row']}" + (f" · {name(row['id'], 40)}" if row["id"] is not None else "")
         true = "" if row["true"] is None else f" · true {_value(row['true'])}"
@@ -313,7 +313,7 @@ def examples(facts):
             value = row["others"]["value"]
             lines.append([more, charts.bar(scale, value), number(value, d, True)])
         value = row["intercept"]
-        lines.append([soft("intercept"), "", number(value, d, True)])
+        lines.append([soft(rest.removeprefix("an ")), "", number(value, d, True)])
         lines.append([strong("sum"), "", strong(number(row["sum"], d, True))])
         columns = [Column("source", sort=False), Column("contribution", "graph"), Column("value", "num")]
         title = f"{called}{told}{true}"
@@ -323,7 +323,7 @@ def examples(facts):
     what = {"regression": "prediction", "one-class": "decision (negative for outliers)"}.get(facts["kind"])
     what = what or name(found["label"], 80)
     return paragraphs(
-        f"Each {what} is exactly the sum of the contributions of the sources and an intercept. Blue bars to the right "
+        f"Each {what} is exactly the sum of the contributions of the sources, and of {rest}. Blue bars to the right "
         f"raise the sum, orange bars to the left lower it. {_whose(found['rows'])} Row numbers start at 0.",
     ) + element("div", cards, class_="cards")
 

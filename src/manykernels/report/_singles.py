@@ -34,7 +34,7 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
     else:
         X = case.X if is_precomputed(case.model) else case.part(rows)[0]
         ask = case.model.predict if case.kind == "regression" else case.model.decision_function
-        decision = ask(X).reshape(n_examples(X), -1)
+        decision = ask(X, **case.adjusted(n_examples(X), rows)).reshape(n_examples(X), -1)
         decision = decision if len(decision) == len(rows) else decision[rows]
         value, error = ranked(case, case.model, decision, rows)
         places, why = choose(case.kind, value, error, held.size)
@@ -69,7 +69,8 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
 def _fitted(case: Case, rows: np.ndarray, members: list[np.ndarray]) -> list[Decision]:
     """The decisions of the fitted model on these rows."""
     parts = case.model.decision_parts(take_examples(case.X, rows))
-    (parts, intercept), labels, label = one_output(case.model, parts, None)
+    level = None if case.covariates is None else case.model._level(case.covariates.take(rows), len(rows))
+    (parts, intercept), labels, label = one_output(case.model, parts, None, level)
     grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
     return [Decision(grouped[k], float(intercept[k]), labels[k] or None, label) for k in range(len(rows))]
 

@@ -12,7 +12,26 @@ GUESSES = {"classification": "always predicting the most frequent class", "regre
 
 def lead(facts: dict[str, Any]) -> list[str]:
     """The first paragraphs: what the model predicts, how well, and from which sources."""
-    return [said for said in (_what(facts), _how_well(facts), _what_matters(facts), unused(facts)) if said]
+    parts = _what(facts), _how_well(facts), _what_matters(facts), beyond(facts), unused(facts)
+    return [said for said in parts if said]
+
+
+def guess(facts: dict[str, Any]) -> str:
+    """The baseline of the score."""
+    return "the covariates alone" if facts["model"]["covariates"] else GUESSES[facts["kind"]]
+
+
+def beyond(facts: dict[str, Any]) -> str:
+    """Sentences on the covariates: what relevance means with them; "" if there are none."""
+    found = facts["model"]["covariates"]
+    if not found:
+        return ""
+    listed = _list([name(column, 40) for column in found["columns"][:10]])
+    more = f" and {len(found['columns']) - 10} more" * (len(found["columns"]) > 10)
+    return (
+        f"Every fit of this page adjusts for {listed}{more}, without a penalty. The relevance of a source is what the "
+        "source is worth beyond them: a source that only repeats them is worth nothing here."
+    )
 
 
 def unused(facts: dict[str, Any]) -> str:
@@ -68,7 +87,7 @@ def score_text(facts: dict[str, Any], value: float, se: float | None = None) -> 
 
 
 def _how_well(facts):
-    score, kind = facts["score"], facts["kind"]
+    score = facts["score"]
     if "why" in score:
         return ""
     own, base = score_text(facts, score["mean"], score["se"]), score_text(facts, score["baseline"])
@@ -76,13 +95,14 @@ def _how_well(facts):
         said = f"The model correctly predicted {strong(own)} of the examples that it had not seen"
     else:
         said = f"On examples that it had not seen, the model reached {_called(score['measure'])} {strong(own)}"
-    said += f"; {GUESSES[kind]} would reach {base}{_of_all(facts)}."
+    said += f"; {guess(facts)} would reach {base}{_of_all(facts)}."
+    other = "the covariates alone" if facts["model"]["covariates"] else "a guess"
     if score["mean"] <= score["baseline"]:
-        said += f" {strong('The model is no better than a guess:')} do not rely on anything below."
+        said += f" {strong(f'The model is no better than {other}:')} do not rely on anything below."
     elif not score["better"]:
         said += (
             " "
-            + strong(f"These {facts['sampled']['used']:,} examples do not settle whether it is better than a guess:")
+            + strong(f"These {facts['sampled']['used']:,} examples do not settle whether it is better than {other}:")
             + " take the findings below as a hint."
         )
     if not score["better"] and score["measure"] == "accuracy" and score["baseline"] > 0.7:
@@ -93,7 +113,7 @@ def _how_well(facts):
 def _of_all(facts):
     """A clause on the most frequent class of all data, if its share differs from the score of the guess."""
     target = facts["data"].get("target", {})
-    if facts["score"]["measure"] != "accuracy" or target.get("kind") != "classes":
+    if facts["score"]["measure"] != "accuracy" or target.get("kind") != "classes" or facts["model"]["covariates"]:
         return ""
     share = max(c["count"] for c in target["classes"]) / sum(c["count"] for c in target["classes"])
     if abs(share - facts["score"]["baseline"]) < 5e-4 or target["total"] > len(target["classes"]):

@@ -105,9 +105,10 @@ def measure_alone(fold: Fold, rows: list[Row], orders: list[np.ndarray]) -> dict
     """The score of each source alone, and its gain over the score with permuted rows."""
     if not rows:
         return {}
-    decisions = [f for _, f, _ in fold.refits(rows, alone=True)]
-    alone = np.array([fold.score(f) for f in decisions])
-    return {"alone": alone, "gain": alone - [np.mean([fold.score(f[order]) for order in orders]) for f in decisions]}
+    found = [(machine, f) for machine, f, _ in fold.refits(rows, alone=True)]
+    alone = np.array([fold.score(f) for _, f in found])
+    permuted = [np.mean([fold.score(fold.moved(machine, f, order)) for order in orders]) for machine, f in found]
+    return {"alone": alone, "gain": alone - permuted}
 
 
 def over_folds(rows: list[Any], measured: list[dict[str, np.ndarray]], overlap: float) -> dict[str, dict[str, float]]:

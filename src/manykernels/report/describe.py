@@ -200,7 +200,16 @@ def describe_model(model: Any) -> dict[str, Any]:
         "steps": int(model.n_iter_),
         "support": len(model.support_),
         "classes": [str(c) for c in model.classes_.tolist()] if is_classifier(model) else None,
+        "covariates": _covariates(model),
     }
+
+
+def _covariates(model):
+    """The columns that the model adjusts for, and the coefficients (T, q) of their names; None without covariates."""
+    if (columns := optional(model, "covariate_columns_")) is None:
+        return None
+    coefficients = model.covariate_coef_.tolist()
+    return {"columns": list(columns), "names": list(model.covariate_names_), "coefficients": coefficients}
 
 
 def versions() -> dict[str, str]:

@@ -63,18 +63,20 @@ class DecisionDisplay(Display):
     def from_estimator(
         cls, model: Any, X: Any, examples: ArrayLike | None = None, *, by: str = "kernel",
         sources: dict[str, Any] | None = None, output: Any = None, top: int = 6, task: ArrayLike | None = None,
-        ax: Any = None,
+        covariates: Any = None, ax: Any = None,
     ) -> Self:  # fmt: skip
         """Draw a fitted model at the rows `examples` of X, by default the first ten.
 
-        `output` is the class whose decision is drawn; None: the predicted class of each example.
+        `output` is the class whose decision is drawn; None: the predicted class of each example. The part of the
+        covariates, those of all examples of X, is added to the intercept.
         """
         model = check_fitted(model)
         names, members = members_of(model, by, sources)
         rows = _rows(examples, n_examples(X))
         extra = {} if task is None else {"task": np.asarray(task)[rows]}
         parts = model.decision_parts(take_examples(X, rows), **extra)
-        rest, labels, label = one_output(model, parts, output)
+        level = model._level(covariates, n_examples(X))
+        rest, labels, label = one_output(model, parts, output, level[rows] if level.ndim == 2 else level)
         parts, intercept = rest
         grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
         texts = [f"{row}{f' → {text}' if text else ''}" for row, text in zip(rows, labels, strict=True)]
@@ -120,24 +122,28 @@ def _rows(examples, n):
     return rows % n
 
 
-def one_output(model, parts, output):
-    """((parts (n, M), intercepts (n,)), a text per example, the label of the decision) of one output per example."""
-    labels, b = class_names(model), model.intercept_
+def one_output(model, parts, output, level=None):
+    """((parts (n, M), intercepts (n,)), a text per example, the label of the decision) of one output per example.
+
+    `level` is (T,), or (n, T) with covariates; by default the intercepts of the model.
+    """
+    labels, b = class_names(model), model.intercept_ if level is None else level
+    b = np.broadcast_to(b, (len(parts), b.shape[-1]))
     if not labels:
         if output is not None:
             raise ValueError(f"output={output!r}: the model has one decision; leave output=None.")
-        f = parts.sum(axis=1) + b[0]
+        f = parts.sum(axis=1) + b[:, 0]
         if not is_classifier(model):
             label = "prediction" if is_regressor(model) else "decision"
-            return (parts, np.full(len(parts), b[0])), [""] * len(parts), label
+            return (parts, b[:, 0]), [""] * len(parts), label
         no, yes = model.classes_.tolist()
         texts = [str(yes if v > 0 else no) for v in f]
-        return (parts, np.full(len(parts), b[0])), texts, f"decision for {yes} against {no}"
+        return (parts, b[:, 0]), texts, f"decision for {yes} against {no}"
     if output is not None:
         k = output_number(model, output)
-        return (parts[:, k], np.full(len(parts), b[k])), [""] * len(parts), f"decision for {labels[k]}"
+        return (parts[:, k], b[:, k]), [""] * len(parts), f"decision for {labels[k]}"
     if not is_classifier(model) or model.multilabel_:
         raise ValueError(f"output=None: the model has {len(labels)} outputs, {', '.join(labels[:10])}; choose one.")
     k = (parts.sum(axis=2) + b).argmax(axis=1)
     every = np.arange(len(k))
-    return (parts[every, k], b[k]), [labels[c] for c in k], "decision for the class that is predicted"
+    return (parts[every, k], b[every, k]), [labels[c] for c in k], "decision for the class that is predicted"

@@ -1,0 +1,70 @@
+"""Relevance with covariates: what a source is worth beyond them. Issue 15, point 1, and its must-show 1."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from manykernels import MKLClassifier, MKLRegressor
+from manykernels.inspect import bootstrap_weights, relevance
+from manykernels.inspect.displays.decision_display import DecisionDisplay
+from manykernels.kernels import Linear
+
+KERNELS = [("genes", Linear(), [0, 1, 2]), ("proteins", Linear(), [3, 4, 5])]
+
+
+def planted(seed, n=160):
+    """(X, y, classes, covariates): y depends on genes and on the batch; proteins measure the batch alone."""
+    rng = np.random.default_rng(seed)
+    batch = rng.integers(0, 3, n)
+    shift = rng.normal(size=(3, 3)) + 2 * np.eye(3)
+    X = np.hstack([rng.normal(size=(n, 3)), shift[batch] + 0.3 * rng.normal(size=(n, 3))])
+    y = 1.5 * X[:, 0] + np.array([-2.0, 0.0, 2.0])[batch] + 0.4 * rng.normal(size=n)
+    return X, y, (y > 0).astype(int), pd.DataFrame({"batch": np.array(list("abc"))[batch]})
+
+
+@pytest.mark.parametrize(("kind", "seed"), [("regression", 1), ("classification", 2)])
+def test_a_source_that_only_carries_the_batch_is_worth_nothing_beyond_it(kind, seed):
+    """Without covariates its 95 % interval lies above 0; with the batch as a covariate it covers 0."""
+    X, real, label, Z = planted(seed)
+    model, y = (MKLRegressor(KERNELS, C=1.0), real) if kind == "regression" else (MKLClassifier(KERNELS, C=1.0), label)
+    scoring = None if kind == "regression" else "roc_auc"
+    plain, beyond = (relevance(model, X, y, kernels=False, scoring=scoring, covariates=z) for z in (None, Z))
+    low, high = ([found.measure("relevance")[end] for found in (plain, beyond)] for end in (2, 3))
+    genes, proteins = plain.names.index("genes"), plain.names.index("proteins")
+    assert low[0][proteins] > 0
+    assert low[1][proteins] <= 0 <= high[1][proteins]
+    assert low[0][genes] > 0 and low[1][genes] > 0
+    assert beyond.score_nothing.mean() > plain.score_nothing.mean() + 0.1  # the batch alone predicts
+    assert "beyond the covariates batch" in str(beyond) and "of the covariates alone" in str(beyond)
+    assert beyond.covariates == ["batch"] and plain.covariates == []
+
+
+def test_relevance_asks_for_the_covariates_of_a_fitted_model():
+    X, y, _, Z = planted(1, n=60)
+    model = MKLRegressor(KERNELS, C=1.0).fit(X, y, covariates=Z)
+    for ask in (relevance, bootstrap_weights):
+        with pytest.raises(ValueError, match="fitted with the covariates 'batch': give covariates="):
+            ask(model, X, y)
+
+
+def test_folds_keep_covariates_in_their_order_and_other_measures_too():
+    """Covariates as a frame and as numbers give the same measures; scores of folds are those of refitted models."""
+    X, y, _, Z = planted(3, n=80)
+    numbers = pd.get_dummies(Z.batch, drop_first=True).to_numpy(float)
+    splits = [(np.arange(40), np.arange(40, 80)), (np.arange(40, 80), np.arange(40))]
+    one, other = (
+        relevance(MKLRegressor(KERNELS, C=1.0), X, y, cv=splits, covariates=z, n_permutations=2) for z in (Z, numbers)
+    )
+    np.testing.assert_allclose(one.score_without, other.score_without, atol=1e-3)
+    np.testing.assert_allclose(one.score_alone_permuted, other.score_alone_permuted, atol=1e-3)
+    for k, (train, test) in enumerate(splits):
+        model = MKLRegressor(KERNELS, C=1.0).fit(X[train], y[train], covariates=Z.iloc[train])
+        assert one.score_all[k] == pytest.approx(model.score(X[test], y[test], covariates=Z.iloc[test]), abs=1e-3)
+
+
+def test_bootstrap_samples_and_displays_take_covariates():
+    X, _, label, Z = planted(1, n=60)
+    model = MKLClassifier(KERNELS, C=1.0).fit(X, label, covariates=Z)
+    assert bootstrap_weights(model, X, label, n_boot=2, covariates=Z).shape == (2, 2)
+    display = DecisionDisplay.from_estimator(model, X, [3, 5], covariates=Z)
+    np.testing.assert_allclose(display.decisions, model.decision_function(X, covariates=Z)[[3, 5]], atol=1e-10)
