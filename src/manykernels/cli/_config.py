@@ -20,7 +20,7 @@ KERNELS = (
 )  # fmt: skip
 STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")  # for sequences
 SETTINGS = {"C": float, "p": float, "nu": float, "kernel": list}  # and their types
-SETTINGS |= dict.fromkeys(("target", "id", "task", "loss", "normalize"), str)
+SETTINGS |= dict.fromkeys(("target", "id", "task", "loss", "normalize", "adjust"), str)
 RESERVED_KEYS = (
     "name",
     "kernel",

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 import manykernels as mk
 
-from ._columns import as_numbers, encode, guess_task, seen, suggest
+from ._columns import as_numbers, as_texts, encode, guess_task, seen, suggest
 from ._config import build, read_config, written_columns
 from ._data import is_number, pick, read_data, read_file
 from ._talk import Wrong
 
 TASKS = ("classification", "regression", "one-class")
+CATEGORY = ":category"  # after a column of --adjust
+MAX_CODES = 10  # different whole numbers that may be codes of a category
 
 
 class Job(NamedTuple):
@@ -25,6 +27,7 @@ class Job(NamedTuple):
     settings: dict[str, Any]
     chosen: str  # a sentence on the automatic choices
     groups: Any = None  # (n,), the group of each row
+    covariates: Any = None  # {column: values (n,)} that the fit adjusts for
 
 
 def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[[str], None]) -> Job:
@@ -37,9 +40,12 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
         settings["target"] = only_label(labels)
     task, y, frame = split_target(frame, settings.get("task"), settings.get("target"), data, say)
     of, frame = (None, frame) if groups is None else split_groups(frame, groups, say)
+    covariates, frame = (None, frame) if "adjust" not in settings else split_covariates(frame, settings["adjust"], say)
+    if covariates is not None and task == "one-class":
+        raise Wrong("--adjust needs targets, and --task one-class has none: leave it out.")
     tables, chosen = (settings.pop("kernel"), "") if "kernel" in settings else suggest(frame, say)
     kernels, names = build(tables, frame)
-    return Job(task, kernels, encode(frame, names, written_columns(kernels)), y, settings, chosen, of)
+    return Job(task, kernels, encode(frame, names, written_columns(kernels)), y, settings, chosen, of, covariates)
 
 
 def only_label(labels: str | None) -> str | None:
@@ -59,6 +65,41 @@ def split_groups(frame: Any, groups: str, say: Callable[[str], None]) -> tuple[A
         raise Wrong(f"--groups {groups!r} is empty in {int(column.isna().sum())} rows: fill it in or remove them.")
     say(f"rows of the same {groups!r} ({column.nunique()} groups) are held out together; the column is not a feature.")
     return column.to_numpy(), frame.drop(columns=groups)
+
+
+def split_covariates(frame: Any, adjust: str, say: Callable[[str], None]) -> tuple[dict[str, Any], Any]:
+    """({column: values} of --adjust, the other columns); "batch:category" makes a category of a column of numbers."""
+    asked = [part.strip() for part in adjust.split(",") if part.strip()]
+    kinds = {part.removesuffix(CATEGORY): part.endswith(CATEGORY) for part in asked}
+    found, codes = {}, []
+    for name, category in kinds.items():
+        column = pick(frame, name, "--adjust")
+        category = category or not is_number(column)
+        found[name] = _covariate(column, category)
+        whole = not category and 2 < column.nunique() <= MAX_CODES and bool((column == column.round()).all())
+        codes += [name] if whole else []
+    if not found:
+        raise Wrong(f"--adjust {adjust!r} names no column: give columns, separated by commas, --adjust age,sex.")
+    say(f"adjusted for: {', '.join(map(repr, found))}, without a penalty; these columns are not features.")
+    for name in codes:
+        say(f"{name!r} has few whole numbers and is taken as a number; --adjust {name}{CATEGORY} makes it a category.")
+    return found, frame.drop(columns=list(found))
+
+
+def _covariate(column, category):
+    """The values of a covariate: texts of a category, else floats."""
+    if not category:
+        return as_numbers(column)
+    return as_texts(column)
+
+
+def covariates_of(model: Any, frame: Any) -> dict[str, Any]:
+    """{"covariates": {column: values}}, read by name, if the model adjusts for some, else {}."""
+    known = vars(model).get("covariate_columns_")
+    if known is None:
+        return {}
+    made = {name: _covariate(pick(frame, name, "covariate"), levels is not None) for name, levels in known.items()}
+    return {"covariates": made}
 
 
 def split_target(frame, task, target, data, say):
@@ -142,7 +183,7 @@ def target_of(model: Any, frame: Any, target: str | None, say: Callable[[str], N
     if target is None and known in frame.columns:
         target = known
     if target is None:
-        known = set(map(seen, model.feature_names_in_))
+        known = {*map(seen, model.feature_names_in_), *vars(model).get("covariate_columns_", {})}
         others = [name for name in frame.columns if name not in known]
         if len(others) != 1:
             raise Wrong(f"--target is missing: name the column to compare with ({', '.join(map(repr, others[:8]))}).")

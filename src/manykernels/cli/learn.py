@@ -23,6 +23,10 @@ Task = Annotated[str | None, typer.Option(help="classification, regression or on
 Groups = Annotated[
     str | None, typer.Option(help="A column of groups, such as patients: rows of a group are held out together.")
 ]
+Adjust = Annotated[
+    str | None,
+    typer.Option(help="Columns to adjust for, without a penalty, separated by commas: age,sex,batch:category."),
+]
 Id = Annotated[str | None, typer.Option(help="The column of ids of the examples.")]
 Loss = Annotated[str | None, typer.Option(help="hinge, logistic, squared, huber, ...")]
 Nu = Annotated[float | None, typer.Option(help="The share of outliers, for --task one-class.")]
@@ -42,6 +46,7 @@ class FitOptions:
     nu: Nu = None
     id: Id = None
     labels: Labels = None
+    adjust: Adjust = None
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Let predict write probabilities, for any loss; takes 5 more fits.")
     ] = False
@@ -58,11 +63,12 @@ def fit(asked: FitOptions) -> None:
     if output == "-":
         raise Wrong("-o - would write a model to the terminal: give a path, for example -o model.mk.")
     over = check_output(output, asked.data, asked.config, asked.labels)
-    given = {name: vars(asked)[name] for name in ("target", "C", "p", "task", "loss", "nu", "id", "labels")}
+    given = {name: vars(asked)[name] for name in ("target", "C", "p", "task", "loss", "nu", "id", "labels", "adjust")}
     given["C"] = read_C(asked.C)
     job = prepare(asked.data, asked.config, given, say)
     model = estimator(job, verbose=progress(asked.quiet), **_calibration(job, asked.probabilities))
-    model.fit(job.X, job.y) if job.y is not None else model.fit(job.X)
+    extra = {} if job.covariates is None else {"covariates": job.covariates}
+    model.fit(job.X, job.y, **extra) if job.y is not None else model.fit(job.X)
     if job.y is not None:
         model.target_name_ = job.settings["target"]  # the default target of `score`, `inspect` and `report`
     if job.chosen:
@@ -88,6 +94,7 @@ class CVOptions:
     labels: Labels = None
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5
     groups: Groups = None
+    adjust: Adjust = None
     json: Json = False
     quiet: Quiet = False
     debug: Debug = False
@@ -98,14 +105,14 @@ def cv(asked: CVOptions) -> None:
     """Score candidates for C and p by cross-validation."""
     say, folds = speaker(asked.quiet), asked.folds
     Cs, ps = _numbers(asked.C, "-C"), _numbers(asked.p, "-p")
-    given = {name: vars(asked)[name] for name in ("target", "task", "loss", "id", "labels", "groups")}
+    given = {name: vars(asked)[name] for name in ("target", "task", "loss", "id", "labels", "groups", "adjust")}
     job = prepare(asked.data, asked.config, given, say)
     if job.task == "one-class":
         raise Wrong("cv needs targets for its scores, and --task one-class has none: give another task.")
     _check_folds(job, folds)
     search = estimator(job, search=True, Cs=Cs, cv=_splitter(job, folds), verbose=progress(asked.quiet))
     search.set_params(regularizer=ps)
-    search.fit(job.X, job.y, groups=job.groups)
+    search.fit(job.X, job.y, groups=job.groups, covariates=job.covariates)
     found = search.cv_results_
     rows = [
         {"C": float(c["C"]), "p": float(c["regularizer"]), "score": float(mean), "std": float(std)}
@@ -136,8 +143,18 @@ def summary(job: Job, model: Any) -> dict[str, Any]:
         "kernels": len(model.kernel_names_),
         **mk.inspect.tables.chosen_C(model),
         "gap": float(model.duality_gap_),
+        **coefficients(model),
         "weights": [{"kernel": name, "share": float(share)} for name, share in zip(names, shares, strict=True)],
     }
+
+
+def coefficients(model: Any) -> dict[str, Any]:
+    """{"covariates": the coefficient of each covariate}, of a model with one output; else {}."""
+    names, coef = vars(model).get("covariate_names_"), vars(model).get("covariate_coef_")
+    if names is None or coef is None or len(coef) > 1:
+        return {}
+    rows = zip(names, coef[0], strict=True)
+    return {"covariates": [{"covariate": name, "coefficient": float(value)} for name, value in rows]}
 
 
 def progress(quiet: bool) -> bool:

@@ -10,7 +10,17 @@ import typer
 
 from ._columns import seen
 from ._data import pick, read_data
-from ._models import as_classes, check_output, estimator, only_label, prepare, read_model, target_of
+from ._models import (
+    CATEGORY,
+    as_classes,
+    check_output,
+    covariates_of,
+    estimator,
+    only_label,
+    prepare,
+    read_model,
+    target_of,
+)
 from ._talk import Debug, Json, Quiet, Wrong, command, complain, speaker
 from .learn import Data, Groups, Id, Labels, Target, progress
 from .use import Model, columns_of
@@ -66,8 +76,9 @@ def report(asked: PageOptions) -> None:
     options = vars(asked)
     same = {key: options[key] for key in ("relevance", "stability", "max_examples", "title", "scoring", "threshold")}
     found = fitted.report(
-        X, truth, verbose=progress(quiet), cv=asked.cv or None, examples=rows, target=name, groups=groups, **same
-    )
+        X, truth, verbose=progress(quiet), cv=asked.cv or None, examples=rows, target=name, groups=groups, **same,
+        **covariates_of(fitted, frame),
+    )  # fmt: skip
     _describe(found.facts, fitted, frame, truth, name)
     keys = "cv", "relevance", "stability", "examples", "max_examples", "title", "groups", "scoring", "threshold"
     given = {"--" + key.replace("_", "-"): options[key] for key in keys} | {"--examples": asked.examples or None}
@@ -89,7 +100,7 @@ def _describe(facts, model, frame, truth, target):
     """Replace the facts on the data by those of the original columns, and list the unused ones."""
     from ..report.describe import describe_data
 
-    known = set(map(seen, model.feature_names_in_))
+    known = {*map(seen, model.feature_names_in_), *vars(model).get("covariate_columns_", {})}
     plain = frame.drop(columns=[target] if target in frame.columns else [])
     facts["data"] = describe_data(model, plain, truth)
     facts["data"]["unused"] = [str(name) for name in plain.columns if name not in known]
@@ -133,6 +144,9 @@ def _fit(fitted, data, where):
         return ""
     task = "one-class" if is_outlier_detector(fitted) else "classification" if is_classifier(fitted) else "regression"
     given = {"--task": task, "-p": fitted.regularizer}
+    known = vars(fitted).get("covariate_columns_", {})
+    marked = [name if levels is None else f"{name}{CATEGORY}" for name, levels in known.items()]
+    given |= {"--adjust": ",".join(marked)} if marked else {}
     given |= {"--nu": fitted.nu} if task == "one-class" else {"-C": fitted.C, "--loss": fitted.loss}
     if not all(isinstance(value, str | int | float) for value in given.values()):
         return ""

@@ -11,9 +11,9 @@ import manykernels as mk
 from ._columns import encode, new_categories
 from ._config import written_columns
 from ._data import read_data
-from ._models import as_classes, check_output, only_label, read_model, target_of
+from ._models import as_classes, check_output, covariates_of, only_label, read_model, target_of
 from ._talk import Debug, Json, Quiet, Wrong, pandas, show, speaker
-from .learn import Data, Id, Labels, Target
+from .learn import Data, Id, Labels, Target, coefficients
 
 Model = Annotated[str, typer.Argument(help="A file that `manykernels fit` wrote.")]
 
@@ -31,7 +31,7 @@ def predict(
     over = "" if output == "-" or output.startswith("/dev/") else check_output(output, model, data)
     say, fitted = speaker(quiet), read_model(model)
     frame = read_data(data, id, say, unique=False)
-    made = predictions(fitted, columns_of(fitted, frame))
+    made = predictions(fitted, columns_of(fitted, frame), covariates_of(fitted, frame))
     text = made.to_json(orient="records") + "\n" if json else made.to_csv(index=frame.index.name is not None)
     if output == "-":
         sys.stdout.write(text)
@@ -58,19 +58,19 @@ def columns_of(model: Any, frame: Any) -> Any:
     return X
 
 
-def predictions(model: Any, X: Any) -> Any:
-    """A frame of predictions, decisions and, if the model has them, probabilities."""
+def predictions(model: Any, X: Any, extra: dict[str, Any]) -> Any:
+    """A frame of predictions, decisions and, if the model has them, probabilities; `extra` may hold covariates."""
     from sklearn.base import is_regressor
 
-    found = {"prediction": model.predict(X)}
+    found = {"prediction": model.predict(X, **extra)}
     if not is_regressor(model):
-        decision = model.decision_function(X)
+        decision = model.decision_function(X, **extra)
         if decision.ndim == 1:
             found["decision"] = decision
         else:
             found |= {f"decision:{name}": decision[:, k] for k, name in enumerate(model.classes_)}
     if hasattr(model, "predict_proba"):  # as scikit-learn asks it
-        P = model.predict_proba(X)
+        P = model.predict_proba(X, **extra)
         found |= {f"probability:{name}": P[:, k] for k, name in enumerate(model.classes_)}
     return pandas().DataFrame(found, index=X.index)
 
@@ -95,7 +95,7 @@ def score(
         raise Wrong(f"{model} is a one-class model, which has no score: use predict.")
     frame = read_data(data, id, say, labels)
     y = as_classes(fitted, target_of(fitted, frame, target or only_label(labels), say))
-    guess = fitted.predict(columns_of(fitted, frame))
+    guess = fitted.predict(columns_of(fitted, frame), **covariates_of(fitted, frame))
     facts: dict[str, Any] = {"examples": len(y)}
     if is_regressor(fitted):
         facts |= {"R2": float(r2_score(y, guess)), "mean_error": float(mean_absolute_error(y, guess))}
@@ -127,6 +127,7 @@ def inspect(
         "gap": float(fitted.duality_gap_),
         "kernels": len(fitted.kernel_names_),
         "columns": len(fitted.feature_names_in_),
+        **coefficients(fitted),
         "weights": [
             {"kernel": name, "weight": float(weight), "share": float(share)}
             for name, weight, share in zip(names, weights, shares, strict=True)
@@ -150,7 +151,9 @@ def _relevance(model, frame, target, say):
         raise Wrong("A one-class model has no targets, which relevance needs: leave the data out.")
     y, X = as_classes(model, target_of(model, frame, target, say)), columns_of(model, frame)
     say("relevance: the mean of the loss in score without a source and the gain from it alone, in 5 folds.")
-    found = mk.inspect.relevance(model, X, y, kernels=False)
+    found = mk.inspect.relevance(model, X, y, kernels=False, **covariates_of(model, frame))
+    if found.covariates:
+        say(f"beyond {', '.join(found.covariates)}, which every fit adjusts for.")
     rows, keep = found.table(), ("relevance", "relevance_se")
     if not found.refitted.all():
         say("permute: the loss in score if the column is permuted; columns without relevance were only permuted.")
