@@ -31,7 +31,7 @@ from ._named_parameters import NamedParts
 from ._new_data_warning import tell_news
 from .check_inputs import check_finite, is_precomputed, optional
 from .convergence import warn_convergence
-from .covariates import new_covariates
+from .covariates import level_of
 from .lsgkm import save_lsgkm
 from .persist import restore, state_of
 from .plan import FitPlan
@@ -162,16 +162,11 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
         with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
             ask, known = self.predictor_.decision, (self.dual_coef_, self.kernel_weights_)
-            level = self._level(covariates, n_examples(X))
+            level = level_of(self, covariates, n_examples(X))
             found = check_finite(lambda: ask(X, *known).T + level)
         if tell:
             tell_news(self, X)
         return found
-
-    def _level(self, covariates, n):
-        """zᵀw + b of n new examples: (n, T), or (T,) without covariates."""
-        Z = new_covariates(self, covariates, n)
-        return self.intercept_ if Z is None else Z @ self.covariate_coef_.T + self.intercept_
 
     def decision_parts(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, without the intercept.

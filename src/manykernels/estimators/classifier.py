@@ -163,6 +163,12 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         The signed dual variables of the support examples.
     intercept_ : array (1 or n_classes,)
         b.
+    covariate_coef_ : array (1 or n_classes, q)
+        After a fit with covariates, their coefficients w, in the units of the covariates.
+    covariate_names_ : list of str
+        Their names; "column=level" for a level of a category.
+    covariate_columns_ : dict
+        The columns that predictions read, and the levels of categories; None for numbers.
     classes_ : array (n_classes,)
         The classes, or 0..T−1 for T labels.
     multi_class_, multi_class_reason_ : str

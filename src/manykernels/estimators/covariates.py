@@ -99,6 +99,12 @@ def new_covariates(model: Any, given: Any, n: int) -> np.ndarray | None:
     return np.column_stack([found[name] for name in model.covariate_names_])
 
 
+def level_of(model: Any, given: Any, n: int) -> np.ndarray:
+    """zᵀw + b of n new examples: (n, T), or (T,) without covariates."""
+    Z = new_covariates(model, given, n)
+    return model.intercept_ if Z is None else Z @ model.covariate_coef_.T + model.intercept_
+
+
 def _columns(given, n):
     """{name: (values (n,), levels or None for numbers)} of a frame, a dict of columns, a column or an array."""
     refuse_iterator("covariates", given)

@@ -143,6 +143,12 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         The signed dual variables of the support examples, a row for each target.
     intercept_ : array (T,)
         b.
+    covariate_coef_ : array (T, q)
+        After a fit with covariates, their coefficients w, in the units of the covariates.
+    covariate_names_ : list of str
+        Their names; "column=level" for a level of a category.
+    covariate_columns_ : dict
+        The columns that predictions read, and the levels of categories; None for numbers.
     n_outputs_ : int
         T, the number of targets.
     C_ : float

@@ -21,7 +21,7 @@ from ..inner.systems import blas_for
 from ..kernels.view_data import is_views, n_examples
 from ..solution import Solution
 from .check_inputs import check_finite, is_precomputed, take_examples
-from .covariates import Covariates
+from .covariates import Covariates, level_of
 from .fold_model import FoldModel
 from .plan import FitPlan, Solved
 from .tasks import with_task
@@ -171,7 +171,7 @@ class SharedFold:
             support = np.searchsorted(plan.rows, model.support_)
             with blas_for(len(support), model.n_jobs):
                 known = self.test, model.dual_coef_, support, model.kernel_weights_
-                level = model._level(covariates, len(self.test))
+                level = level_of(model, covariates, len(self.test))
                 return check_finite(lambda: self.bank.decision(*known).T + level)
 
         return FoldModel(model, decide)

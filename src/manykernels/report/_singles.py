@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..estimators.check_inputs import is_precomputed, take_examples
+from ..estimators.covariates import level_of
 from ..inspect.displays.base import members_of
 from ..inspect.displays.decision_display import one_output
 from ..kernels.pairs import Pairs
@@ -69,7 +70,7 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
 def _fitted(case: Case, rows: np.ndarray, members: list[np.ndarray]) -> list[Decision]:
     """The decisions of the fitted model on these rows."""
     parts = case.model.decision_parts(take_examples(case.X, rows))
-    level = None if case.covariates is None else case.model._level(case.covariates.take(rows), len(rows))
+    level = None if case.covariates is None else level_of(case.model, case.covariates.take(rows), len(rows))
     (parts, intercept), labels, label = one_output(case.model, parts, None, level)
     grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
     return [Decision(grouped[k], float(intercept[k]), labels[k] or None, label) for k in range(len(rows))]

@@ -8,6 +8,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from ..._pictures import COLOURS, GREY, legend, plain, rows_of, shorts
 from ...estimators.check_inputs import take_examples
+from ...estimators.covariates import level_of
 from ...kernels.view_data import n_examples
 from .base import Display, check_fitted, check_top, class_names, members_of, output_number
 
@@ -62,20 +63,21 @@ class DecisionDisplay(Display):
     @classmethod
     def from_estimator(
         cls, model: Any, X: Any, examples: ArrayLike | None = None, *, by: str = "kernel",
-        sources: dict[str, Any] | None = None, output: Any = None, top: int = 6, task: ArrayLike | None = None,
-        covariates: Any = None, ax: Any = None,
+        sources: dict[str, Any] | None = None, output: Any = None, top: int = 6, ax: Any = None, **more: Any,
     ) -> Self:  # fmt: skip
         """Draw a fitted model at the rows `examples` of X, by default the first ten.
 
-        `output` is the class whose decision is drawn; None: the predicted class of each example. The part of the
-        covariates, those of all examples of X, is added to the intercept.
+        `output` is the class whose decision is drawn; None: the predicted class of each example. `more` holds `task`
+        and `covariates` of all examples of X, as in `predict`; the part of the covariates is added to the intercept.
         """
         model = check_fitted(model)
+        if strange := sorted(more.keys() - {"task", "covariates"}):
+            raise TypeError(f"from_estimator has no argument {strange[0]!r}: of the examples it takes task, covariates")
         names, members = members_of(model, by, sources)
         rows = _rows(examples, n_examples(X))
-        extra = {} if task is None else {"task": np.asarray(task)[rows]}
+        extra = {} if more.get("task") is None else {"task": np.asarray(more["task"])[rows]}
         parts = model.decision_parts(take_examples(X, rows), **extra)
-        level = model._level(covariates, n_examples(X))
+        level = level_of(model, more.get("covariates"), n_examples(X))
         rest, labels, label = one_output(model, parts, output, level[rows] if level.ndim == 2 else level)
         parts, intercept = rest
         grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
