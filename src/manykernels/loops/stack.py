@@ -14,7 +14,8 @@ RUN_LENGTH = 256  # entries
 
 
 @njit(**OPTIONS)
-def _add4(o, s0, s1, s2, s3, w0, w1, w2, w3, h0, h1, h2, h3):
+def _add4(o, s0, s1, s2, s3, w, h):
+    (w0, w1, w2, w3), (h0, h1, h2, h3) = w, h
     for j in range(len(o)):
         o[j] += w0 * (s0[j] - h0) + w1 * (s1[j] - h1) + w2 * (s2[j] - h2) + w3 * (s3[j] - h3)
 
@@ -49,15 +50,15 @@ def combine_first(S, kernels, w, shift, rows, cols, triangle, out):
             part[j] = 0
         for k in range(0, K - 3, 4):
             s0, s1, s2, s3 = S[kernels[k], i], S[kernels[k + 1], i], S[kernels[k + 2], i], S[kernels[k + 3], i]
-            w0, w1, w2, w3 = w[k], w[k + 1], w[k + 2], w[k + 3]
-            h0, h1, h2, h3 = shift[k], shift[k + 1], shift[k + 2], shift[k + 3]
+            four, shifts = (w[k], w[k + 1], w[k + 2], w[k + 3]), (shift[k], shift[k + 1], shift[k + 2], shift[k + 3])
             if gather:
+                (w0, w1, w2, w3), (h0, h1, h2, h3) = four, shifts
                 for j in range(j0, C):
                     c = cols[j]
                     two = w0 * (s0[c] - h0) + w1 * (s1[c] - h1)
                     line[j] += two + w2 * (s2[c] - h2) + w3 * (s3[c] - h3)
             else:
-                _add4(part, s0[c0:end], s1[c0:end], s2[c0:end], s3[c0:end], w0, w1, w2, w3, h0, h1, h2, h3)
+                _add4(part, s0[c0:end], s1[c0:end], s2[c0:end], s3[c0:end], four, shifts)
         for k in range(K - K % 4, K):
             s0, w0, h0 = S[kernels[k], i], w[k], shift[k]
             if gather:
