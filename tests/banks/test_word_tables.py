@@ -11,6 +11,7 @@ import manykernels
 from manykernels import MKLClassifier
 from manykernels.banks import choice, explicit
 from manykernels.banks.joined import JoinedBank
+from manykernels.banks.pairwise import PairwiseBank
 from manykernels.banks.words import tables
 from manykernels.banks.words.tables import TableBank, WindowTable
 from manykernels.kernels import RBF, KernelList
@@ -152,6 +153,16 @@ def test_kernels_of_equal_windows_keep_their_own_weights():
         np.testing.assert_allclose(products[:, m], kernel(X), rtol=1e-10)
 
 
+def test_kernels_on_other_parts_of_the_sequences_keep_their_own_windows():
+    """Issue 11, point 24. They begin at one place and end at another, or the reverse."""
+    X = texts([40] * 5)
+    parts = [(2, 20), (2, 30), (5, 30)]
+    kernels = KernelList.from_spec([kind(5, 1, *part) for kind in (Mismatch, GappedKmer) for part in parts], X)
+    products = TableBank.from_list(kernels, X, normalize=None).products(np.eye(5), np.arange(5))
+    for m, kernel in enumerate(kernels.kernels):
+        np.testing.assert_allclose(products[:, m], kernel(X), rtol=1e-10)
+
+
 def test_unknown_letters_of_a_gapped_kernel_are_not_looked_up_in_tables():
     """There an unknown letter is a mismatch, and a window with one still counts."""
     X, y = motif(40)
@@ -163,7 +174,22 @@ def test_unknown_letters_of_a_gapped_kernel_are_not_looked_up_in_tables():
     a = np.random.default_rng(0).normal(size=40)
     new = [x[:10] + "N" + x[11:] for x in X[:5]] + X[:2]
     found = bank.vectors_of(a).at(bank.kernels.views(new), np.ones(1))
-    np.testing.assert_allclose(found, matrix(kernel, new, X) @ a, rtol=1e-10)
+    K = matrix(kernel, new, X)
+    np.testing.assert_allclose(found, K @ a, rtol=1e-10)
+    bank = TableBank.from_list(KernelList.from_spec([kernel], X), X, normalize="spherical")  # issue 11, point 24
+    found = bank.vectors_of(a).at(bank.kernels.views(new), np.ones(1))
+    cosines = K / np.sqrt(np.outer(kernel.diag(new), kernel.diag(X)))
+    np.testing.assert_allclose(found, bank.scale * (cosines @ a), rtol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", [Spectrum(3), GappedKmer(4, 2)], ids=repr)
+def test_a_predictor_answers_for_the_coefficients_that_it_is_asked_for(kernel):
+    """Issue 11, point 24. Sums over words stay for the next call, which may have others."""
+    X, new = texts([20] * 12), texts([20] * 4, seed=1)
+    predictor = PairwiseBank(KernelList.from_spec([kernel], X), X, normalize=None).predictor(np.arange(12))
+    for A in np.random.default_rng(0).normal(size=(3, 2, 12)):
+        for _ in range(2):
+            np.testing.assert_allclose(predictor.decision(new, A, [1.0]), A @ kernel(X, new), rtol=1e-9)
 
 
 @pytest.mark.parametrize("kernel", [GappedKmer(6, 4), Mismatch(5, 1)], ids=repr)

@@ -61,6 +61,15 @@ def test_every_store_counts_the_words_of_both_strands(kernel, alphabet, letters,
     np.testing.assert_allclose(vectors.q[0], a @ bank.block(np.arange(9), one) @ a, rtol=1e-9)
 
 
+def test_long_words_of_both_strands_that_are_their_own_opposites_count_twice_alone():
+    """Issue 11, point 24. The others of the sequence count once; so many words are sorted, not looked up."""
+    own, kernel = "ACGTATACGT", ms.Spectrum(10, reverse_complement=True)
+    X = ["GGA" + own + "CCATTGA", "TTGACCATGCATTTGACCATGCA", own]
+    bank = WordBank.from_list(KernelList.from_spec([kernel], X), X, normalize=None)
+    np.testing.assert_array_equal(bank.diagonals()[0], np.diag(matrix(kernel, X)))
+    np.testing.assert_array_equal(kernel.diag(X), np.diag(kernel(X)))
+
+
 @every_kernel
 def test_features_of_both_strands_give_the_kernel(kernel):
     X = dna(9)

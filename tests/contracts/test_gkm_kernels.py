@@ -84,6 +84,13 @@ def test_weights_towards_the_centre_equal_their_definition(options, alphabet, le
         np.testing.assert_allclose((F @ F.T).toarray(), kernel(X), rtol=1e-12)
 
 
+@pytest.mark.parametrize("sizes", [(10, 2), (14, 2), (10, 3)], ids=str)
+def test_windows_of_many_mismatches_are_weighted_too(sizes):
+    """Issue 11, point 24. Seven, eight and twelve mismatches lie in groups of four of their own."""
+    X, kernel = ["ACGTTGCATGGACCATTG", "CCGGTTAACAGTCATGCA", "ACCATGAAGTCC"], GappedKmer(*sizes, centre=(7, 1.5))
+    np.testing.assert_allclose(kernel(X), matrix(kernel, X), rtol=1e-12)
+
+
 def test_long_words_are_weighted_too():
     X = ["ACGTTGCATGGACCATTGCATTGAC", "ACGTTGCATGCACCATTGCATTGACA"]
     kernel = GappedKmer(20, 19, filter="truncated", centre=(9, 2.0), reverse_complement=True)

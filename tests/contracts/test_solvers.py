@@ -212,11 +212,21 @@ def test_a_point_that_is_not_feasible_proves_nothing():
     assert certificate.dual == -np.inf and certificate.gap == np.inf
 
 
+def test_the_mean_of_targets_is_no_unit_of_a_gap():
+    """Issue 11, point 24. The intercept takes it up; a gap in the unit of its square would be small at once."""
+    near, _, y = small_problem("squared", LpNorm(2))
+    far = Problem(near.bank, y + 1e8, near.loss, LpNorm(2), near.c)
+    one, other = (solve(problem, tol=1e-6) for problem in (near, far))
+    np.testing.assert_allclose(other.a, one.a, atol=1e-3)
+    np.testing.assert_allclose(other.theta, one.theta, atol=1e-3)
+
+
 def test_problems_are_checked_by_name():
     Ks, y = make(12, n=20)
     bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
     for options, message in (
         (dict(Y=y, c=-1.0), "c must be"),
+        (dict(Y=y, c=np.where(y > 0, 1.0, np.inf)), "c must be finite"),  # issue 11, point 24
         (dict(Y=(y > 0).astype(float)), r"\+1 or -1"),
         (dict(Y=y, loss=losses.get("level_set")), "intercept=False"),
         (dict(Y=y[:5]), "5 examples"),

@@ -92,6 +92,16 @@ def test_fits_at_other_C_are_those_with_the_weights_of_the_first(slack):
         np.testing.assert_allclose(ours.decision_function(X), plain.decision_function(X), atol=2e-3)
 
 
+def test_each_class_is_scored_with_its_own_weights():
+    """Issue 11, point 24. At another C than the first, the kernels of a class are summed with its own weights."""
+    fits = ScoredFits(plan_of(MKLClassifier(KERNELS, regularizer=1.2, multi_class="ovr")), [1.0], loo=True)
+    first, others = fits.at(1.0), fits.at(10.0)
+    assert len(others) == 3 and min(np.abs(first[0].theta - found.theta).max() for found in first[1:]) > 0.01
+    for label, start, found in zip(np.unique(LABELS), first, others, strict=True):
+        plain = MKLClassifier(KERNELS, regularizer=Fixed(start.theta), C=10.0, tol=1e-7).fit(X, LABELS == label)
+        assert found.primal == pytest.approx(plain.objective_, rel=1e-3)
+
+
 def test_a_penalty_learns_with_all_kernels_at_every_C(solved):
     fits = ScoredFits(plan_of(MKLClassifier(KERNELS, regularizer=LpPenalty(2))), [1.0], shared=True)
     small, large = (fits.at(C) for C in (0.1, 10.0))

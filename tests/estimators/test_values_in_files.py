@@ -122,3 +122,30 @@ def test_the_limit_that_is_given_to_load_is_the_one_that_holds(tmp_path, monkeyp
                 manykernels.load(path, memory_limit=limit)
     with pytest.raises(ValueError, match=f"unpack to {whole:,}, more than 1; .*memory_limit"):
         manykernels.load(path)
+
+
+class Arrays(dict):
+    """An archive of these arrays."""
+
+    def checksums(self):
+        return {f"{name}.npy": 0 for name in self}
+
+    def array(self, name):
+        return self[name.removesuffix(".npy")]
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_truth_values_have_a_bit_each(size):
+    """Issue 11, point 24. Bits that a file lacks would be False, and those that are left over would be unread."""
+    node = {"is": "bits", "of": "a0", "shape": [12]}
+    assert Decoder(Arrays(a0=np.full(2, 255, np.uint8)), {}, 100).decode(dict(node)).tolist() == [True] * 12
+    with pytest.raises(ValueError, match="bits has shape"):
+        Decoder(Arrays(a0=np.full(size, 255, np.uint8)), {}, 100).decode(node)
+
+
+def test_a_member_of_a_file_is_one_value():
+    """Issue 11, point 24. A value for each mention of a large member would take more memory than the limit."""
+    nodes = [{"is": "array", "of": "a0"}, {"is": "array", "of": "a1"}]
+    assert [len(value) for value in Decoder(Arrays(a0=np.zeros(3), a1=np.zeros(4)), {}).decode(list(nodes))] == [3, 4]
+    with pytest.raises(KeyError, match="a0"):
+        Decoder(Arrays(a0=np.zeros(3), a1=np.zeros(4)), {}).decode([nodes[0], nodes[0]])

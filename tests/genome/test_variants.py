@@ -157,6 +157,15 @@ def test_p_values_are_uniform_where_flanks_are_random(tmp_path):
     assert np.array_equal(again["p"], scores["p"])
 
 
+def test_null_changes_of_the_same_size_count_in_p(tmp_path):
+    """Issue 11, point 24. Where flanks do not matter each null change is the change itself, but for rounding."""
+    contig = "ACGTTGCATG" * 20
+    path, places = write_genome(tmp_path / "g.fa", {"c": contig}), np.arange(41, 141, 10)
+    variants = Variants([f"v{k}" for k in range(10)], np.full(10, "c"), places, ["A"] * 10, ["C"] * 10)
+    scores = score_variants(RandomWords(k=1), variants, path, 31)
+    assert np.ptp(scores["delta"]) < 1e-9 and (scores["p"] == 1.0).all() and (scores["q"] == 1.0).all()
+
+
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory):
     genome = make_genome(tmp_path_factory.mktemp("genome"), peaks=120, length=40_000)

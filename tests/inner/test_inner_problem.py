@@ -69,6 +69,17 @@ def test_a_clipped_point_is_moved_back_onto_its_sum_within_the_box(loss, total):
         assert np.all(repaired >= inner.lo) and np.all(repaired <= inner.hi)
 
 
+def test_a_point_without_room_cannot_be_moved_onto_its_sum():
+    """Issue 11, point 24. All variables are at their bounds, or one alone is not and has too little room."""
+    problem, _, _ = small_problem("hinge", LpNorm(2))
+    inner = InnerProblem(problem.loss, problem.Y[0], problem.c[0], True)
+    a = np.where(inner.y > 0, inner.hi, 0.0)
+    assert a.sum() > 0 and inner.repair(a, 0.0) is None
+    a[np.flatnonzero(inner.y > 0)[0]] *= 0.5
+    assert inner.repair(a.copy(), 0.0) is None
+    np.testing.assert_array_equal(inner.repair(a.copy(), a.sum()), a)
+
+
 @pytest.mark.parametrize("loss", sorted(set(losses.LOSSES) - {"logistic", "smooth_hinge"}))
 def test_slack_is_how_far_an_output_may_move_before_its_example_matters(loss):
     """At a = 0 an example rests as long as its loss is least; a move by the slack takes it to the edge of that."""

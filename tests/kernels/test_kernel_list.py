@@ -209,3 +209,11 @@ def test_positions_of_columns_count_from_either_end_and_no_further(form):
     for size in (d - 1, d + 1):
         with pytest.raises(ValueError, match=f"mask of {size} entries, but X has {d} columns"):
             ask(np.ones(size, bool))
+
+
+def test_a_part_of_a_list_has_the_priors_of_its_own_kernels():
+    """Issue 11, point 24."""
+    specs = [KernelSpec(name, RBF(), prior=prior) for name, prior in zip("abc", (1.0, 0.5, 0.2), strict=True)]
+    part = KernelList.from_spec(specs, X).part([2, 0])
+    assert part.names == ["c", "a"] and part.priors.tolist() == [0.2, 1.0]
+    assert KernelList.from_spec([("a", RBF()), ("b", Linear())], X).part([1]).priors.tolist() == [1.0]

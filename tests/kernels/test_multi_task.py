@@ -17,6 +17,7 @@ import manykernels
 from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor
 from manykernels.kernels import RBF, Constant, HistogramIntersection, Linear, multi_task, multi_task_stack
 from manykernels.regularizers import Fixed, LpNorm
+from manykernels.strings import Spectrum
 
 BASES = [("rbf", RBF(gamma=0.3)), ("line", Linear(), [0, 1])]
 
@@ -64,6 +65,26 @@ def test_equal_to_block_matrices_made_by_hand(data, one_parameter, normalize):
     np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, decision, atol=1e-9)
     if not one_parameter:
         assert (parts[:, 1][task[new] != "a"] == 0).all() and (parts[:, 1][task[new] == "a"] != 0).any()
+
+
+@pytest.mark.parametrize("one_parameter", [False, True])
+@pytest.mark.parametrize("normalize", [None, "spherical"])
+def test_sequences_are_compared_with_those_of_their_task(data, normalize, one_parameter):
+    """Issue 11, point 24. Sums over words of the support knew no task of new examples, with spherical normalisation."""
+    _, y, task, _ = data
+    rng = np.random.default_rng(0)
+    texts = ["".join(rng.choice(list("ACGT"), 12)) for _ in range(100)]
+    kernels, old, new = multi_task([Spectrum(2)], one_parameter), slice(70), slice(70, 100)
+    model = MKLClassifier(kernels, normalize=normalize, C=1.0, features="never").fit(texts[old], y[old], task=task[old])
+    K = Spectrum(2)(texts)
+    K = K / np.sqrt(np.outer(np.diag(K), np.diag(K))) if normalize else K
+    K, there = K[new, old][:, model.support_], task[model.support_]
+    equal = [np.outer(task[new] == t, there == t) for t in "abc"]
+    parts = [K, *([(1 if normalize else 3) * sum(equal) * K] if one_parameter else [one * K for one in equal])]
+    weights = model.kernel_weights_ * model.kernel_scale_
+    decision = np.tensordot(weights, parts, 1) @ model.dual_coef_[0] + model.intercept_
+    np.testing.assert_allclose(model.decision_function(texts[new], task=task[new]), decision, atol=1e-9)
+    assert model.kernel_weights_.min() > 0
 
 
 def test_names_say_what_is_shared(data):

@@ -315,6 +315,8 @@ def test_more_right_answers_than_a_guess_are_seen_though_folds_are_few():
     assert not _more_often_right(case, [(rows, np.full(450, "a"))], [np.full(450, "a")])
     coin = np.where(rows % 2 > 0, "a", "b")
     assert not _more_often_right(case, [(rows, coin)], [np.full(450, "a")])
+    worse = np.full(450, "b")  # surely other than the guess: issue 11, point 24
+    assert not _more_often_right(case, [(rows, worse)], [np.full(450, "a")])
 
 
 def test_words_claim_no_more_than_intervals_say(facts):

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold, ShuffleSplit
 
-from manykernels import MKLClassifier, MKLClassifierCV
+from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor
 from manykernels.kernels import RBF
 
 ONLY = dict(relevance="fast", stability=0)
@@ -93,3 +93,30 @@ def test_an_example_that_is_held_out_often_is_shown_once(listed, cut):
     held = [one for one in shown if one["held_out"]]
     np.testing.assert_allclose([one["sum"] for one in held], [first[one["row"]] for one in held], atol=1e-3)
     assert len(held) > len(rows) / 2
+
+
+@pytest.mark.parametrize("cv", [None, KFold(3)], ids=["fitted", "held out"])
+def test_an_overestimate_lies_above_the_target(cv):
+    """Issue 11, point 24."""
+    target = X[:, 0] + np.random.default_rng(0).normal(size=90)
+    model = MKLRegressor(KERNELS, C=1.0).fit(X, target)
+    shown = model.report(X, target, cv=cv, **ONLY).facts["examples"]["rows"]
+    found = {one["why"]: one for one in reversed(shown)}  # the first of each kind
+    over, under = found["the largest overestimate"], found["the largest underestimate"]
+    assert over["sum"] > over["true"] and under["sum"] < under["true"]
+    if cv is None:
+        error = model.predict(X) - target
+        assert (over["row"], under["row"]) == (error.argmax(), error.argmin())
+
+
+def test_drawn_examples_of_matrices_are_chosen_by_their_own_decisions():
+    """Issue 11, point 24. Without folds, some labels wrong: what is called mistaken is, and the clearest are right."""
+    labels = np.where(np.arange(90) % 5 == 0, Y[::-1], np.where(X[:, 0] > 0, "ill", "well"))
+    stack = KernelStack([RBF(0.5)(X)])
+    model = MKLClassifier("precomputed", C=0.1).fit(stack, labels)
+    shown = model.report(stack, labels, cv=None, max_examples=40, **ONLY).facts["examples"]["rows"]
+    reasons = ("among the most mistaken", "a close call", "among the clearest")
+    mistaken, close, clear = ([one for one in shown if one["why"] == why] for why in reasons)
+    assert mistaken and all(one["prediction"] != one["true"] for one in mistaken)
+    assert clear and all(one["prediction"] == one["true"] for one in clear)
+    assert close and max(abs(one["sum"]) for one in close) < min(abs(one["sum"]) for one in clear)

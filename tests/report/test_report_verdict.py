@@ -101,6 +101,7 @@ def test_a_column_that_another_repeats_is_not_called_worthless_by_shuffling():
     frame["site"] = np.where(frame.noise > 0.3, "north", "south")
     frame["code"] = np.where(frame.noise > 0.3, "n", "s")
     assert alike_columns(frame) == {0: 2, 2: 0, 3: 4, 4: 3}
+    assert alike_columns(frame.assign(again=-frame.again)) == alike_columns(frame)  # issue 11, point 24
     assert alike_columns(frame.to_numpy(object)) == {3: 4, 4: 3}  # texts
     model = MKLClassifier(C=1.0).fit(frame, frame.a > 0)
     report = model.report(frame, frame.a > 0, cv=4, relevance="fast", stability=0)

@@ -137,6 +137,42 @@ def test_an_interrupt_leaves_a_checkpoint_to_go_on_from(solver, path, monkeypatc
     np.testing.assert_allclose(again.objective_, whole.objective_, rtol=0 if solver == "coordinate" else 2e-5)
 
 
+def test_a_kernel_without_variance_keeps_no_fit_from_going_on(path, monkeypatch):
+    """Issue 11, point 24. The point of a checkpoint has a weight for each kernel, also for one that is left out."""
+    rng = np.random.default_rng(0)
+    numbers = np.c_[np.ones(60), rng.normal(size=(60, 2))]
+    labels = numbers[:, 1] * numbers[:, 2] > 0
+    kernels = [("flat", Linear(), [0]), ("one", RBF(0.5), [1]), ("both", RBF(0.5), [1, 2])]
+    model = MKLClassifier(kernels, solver="newton", tol=1e-8, C=1.0)
+    with pytest.warns(match="without variance"):
+        whole = clone(model).fit(numbers, labels)
+        model.set_params(checkpoint=path)
+        assert broken(model, labels, monkeypatch, every=3, most=3, data=numbers) > 1
+        again = clone(model).fit(numbers, labels)
+    np.testing.assert_allclose(again.objective_, whole.objective_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("size", [len(X) - 8, len(X) + 8])
+def test_a_mask_of_other_examples_is_refused(size, path, monkeypatch):
+    """Issue 11, point 24. Compiled loops would read beyond the end of an array."""
+    model, write = clone(STRINGS).set_params(checkpoint=path), checkpoint_file.Checkpoint.write
+
+    def damage(self, parts):
+        sides = parts[0].get("state", {}).get("sides", ())
+        for side in sides:
+            side["active"] = np.ones(size, bool)
+        write(self, parts)
+        if sides:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint_file.Checkpoint, "write", damage)
+        with pytest.raises(Killed):
+            clone(model).fit(X, Y)
+    with pytest.raises(ValueError, match="active has shape"):
+        clone(model).fit(X, Y)
+
+
 def test_random_state_is_the_order_of_the_examples():
     def weights(random_state, options=None):
         model = clone(STRINGS).set_params(random_state=random_state, solver=Solver("coordinate", **(options or {})))

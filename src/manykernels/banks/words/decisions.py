@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from ...kernels.tasks import ALL
 from ...kernels.view_data import View
 from .linadd import AT_ANY_PLACE, WordBank
 from .tables import TableBank, fits_tables
@@ -63,7 +64,7 @@ def word_sums(kernel_list, groups, sides, normalize, scale, n_jobs):
         spherical = side.factor is not None
         if (
             {kernel.family for kernel in group.kernels} <= set(AT_ANY_PLACE)
-            and side.task is None
+            and group.task == ALL
             and len(side.x)
             and spherical == (normalize == "spherical")
         ):
