@@ -95,6 +95,26 @@ def test_scales_keep_the_mean_distance_between_examples():
     assert scales[0] is not scales[2] and scales[0][0] == 0.0
 
 
+def test_a_metric_is_judged_by_examples_that_did_not_learn_it(monkeypatch):
+    """Issue 11, point 24. Each half judges, by its leave-one-out decisions, what the other half has learned."""
+    monkeypatch.setattr(learning, "ROUNDS", 1)
+    plan = FitPlan.of(model := MKLClassifier(mixture(6, None), C=1.0), model._read(SMALL, FEW, None))
+    rounds, learned, shared = learning.Rounds(plan, 1.0, np.ones(4), [0, 1, 2, 3]), [], []
+    fit, grow = rounds.fit, rounds.next
+
+    def learn(rows, a, sizes):
+        learned.append((rows, grow(rows, a, sizes)))
+        return learned[-1][1]
+
+    def judge(rows, sizes):
+        shared.extend(np.intersect1d(rows, source).size for source, found in learned if found is sizes)
+        return fit(rows, sizes)
+
+    monkeypatch.setattr(rounds, "next", learn)
+    monkeypatch.setattr(rounds, "fit", judge)
+    assert rounds.gains().shape == (1, 2) and shared == [0, 0]
+
+
 def most(model, k=2):
     (table,) = model.metric_.values()
     return set(np.argsort(-table["share"])[:k])

@@ -9,6 +9,7 @@ from manykernels import MKLClassifier, MKLClassifierCV
 from manykernels.datasets import make_genome
 from manykernels.genome import ChromosomeSplit, Reference, matched_negatives, read_bed, training_set, windows
 from manykernels.genome import negatives as room
+from manykernels.genome.reference import composition
 from manykernels.sequences import read_fasta
 from manykernels.strings import Spectrum
 
@@ -53,6 +54,14 @@ def test_negatives_match_their_positives_and_overlap_nothing(genome, width, rati
             assert np.abs(mine - theirs[found.positive]).max() <= 0.02
     assert np.allclose(negatives.gc, shares(Reference(genome.reference), negatives)[0])
     assert (negatives.unknown <= 0.1).all() and set(negatives.chrom) == set(positives.chrom)
+
+
+def test_gc_is_a_share_of_the_known_letters():
+    """Issue 11, point 24. Windows with N are matched by it."""
+    letters = np.frombuffer(b"ACGTNNgcATNN", np.uint8)
+    gc, masked, unknown = composition(letters, np.array([0, 4, 4, 10]), np.array([4, 8, 10, 12]))
+    assert gc.tolist() == [0.5, 1.0, 0.5, 0.0] and unknown.tolist() == [0.0, 0.5, 1 / 3, 1.0]
+    assert masked.tolist() == [0.0, 0.5, 1 / 3, 0.0]
 
 
 def test_negatives_depend_on_the_seed_alone(genome):
