@@ -105,7 +105,8 @@ class Problem:
                         f"y has one class only among the examples with weight: the {loss.name} loss then has no "
                         "minimum; leave the class out or use loss='hinge'"
                     )
-        self.covariates = self._back = None
+        self.covariates: np.ndarray | None = None
+        self._back: Any = None
         if covariates is not None:
             self._adjust(np.asarray(covariates, dtype=np.float64))
             self._first = self._starts()

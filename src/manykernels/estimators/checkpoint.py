@@ -15,8 +15,8 @@ MAY_CHANGE = {
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
-def parts_of(model, n_parts, seed, data, covariates=None):
-    """The `CheckpointSlot` of each of the `n_parts` problems of a fit of these data; None without a checkpoint."""
+def parts_of(model, n_parts, seed, X, Y, weight, task, covariates=None):
+    """The `CheckpointSlot` of each of the `n_parts` problems of a fit; None without a checkpoint."""
     if model.checkpoint is None:
         return [None] * n_parts
     free = MAY_CHANGE
@@ -24,8 +24,8 @@ def parts_of(model, n_parts, seed, data, covariates=None):
         free = MAY_CHANGE - {"memory_limit"}  # it decides the hashes of words, or the kernels
     params = {name: value for name, value in model.get_params(deep=False).items() if name not in free}
     params |= {"estimator": type(model).__name__, "random_state": seed}
-    more = {} if covariates is None else {"covariates": covariates.Z}
-    file = Checkpoint(model.checkpoint, identify(params, **data, **more), n_parts, data["y"].size)
+    data = dict(X=X, y=Y, sample_weight=weight, task=task) | ({} if covariates is None else {"covariates": covariates.Z})
+    file = Checkpoint(model.checkpoint, identify(params, **data), n_parts, Y.size)
     return [CheckpointSlot(file, k) for k in range(n_parts)]
 
 

@@ -280,6 +280,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         y: Any,
         sample_weight: ArrayLike | None = None,
         task: ArrayLike | None = None,
+        *,
         covariates: Any = None,
     ) -> Self:
         """Learn from X and the labels y; `task` (n,) names the task of each example if kernels are `multi_task`.

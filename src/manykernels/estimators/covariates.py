@@ -85,7 +85,7 @@ def new_covariates(model: Any, given: Any, n: int) -> np.ndarray | None:
     lost = [name for name in known if name not in table]
     if lost:
         raise ValueError(f"covariates lacks {listed(lost)}: give the columns {listed(list(known))} as in fit.")
-    found = {}
+    found: dict[str, np.ndarray] = {}
     for column, levels in known.items():
         values = table[column][0]
         if levels is not None:

@@ -157,8 +157,8 @@ class BasePlan:
     def settings(model: Any, examples: Examples, X: Any) -> dict[str, Any]:
         """The fields of this class; X is what a checkpoint knows the examples by."""
         seed, labels = seed_of(model.random_state), examples.labels()
-        data = dict(X=X, y=examples.Y, sample_weight=examples.weight, task=examples.task)
-        slots = parts_of(model, len(labels), seed, data, examples.covariates)
+        data = X, examples.Y, examples.weight, examples.task, examples.covariates
+        slots = parts_of(model, len(labels), seed, *data)
         return dict(
             examples=examples, regularizer=regularizers.get(model.regularizer), solver=model.solver, tol=model.tol,
             max_iter=model.max_iter, verbose=model.verbose, seed=seed, labels=labels, checkpoints=slots,

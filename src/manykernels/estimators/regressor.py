@@ -250,6 +250,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         y: Any,
         sample_weight: ArrayLike | None = None,
         task: ArrayLike | None = None,
+        *,
         covariates: Any = None,
     ) -> Self:
         """Learn from X and the real targets y; `task` (n,) names the task of each example if kernels are `multi_task`.

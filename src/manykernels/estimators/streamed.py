@@ -54,7 +54,7 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any, covari
             raise ValueError(f"{source!r}: y={name!r} has {lost} missing values: leave these examples out.")
         if len(y) != len(stream):
             raise ValueError(f"y has {len(y)} targets, and {source!r} has {len(stream)} examples.")
-        return model.fit(stream, y, sample_weight, task, covariates)
+        return model.fit(stream, y, sample_weight, task, covariates=covariates)
 
 
 def read_targets(X: Any, y: Any) -> tuple[Any, Any]:

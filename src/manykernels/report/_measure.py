@@ -51,8 +51,9 @@ def measure(
     whole, ids = case, ids_of(case.X)  # a user's row numbers refer to all examples
     if used < n:
         own = None if case.groups is None else case.groups[rows]
-        some = {"groups": own, "covariates": None if case.covariates is None else case.covariates.take(rows)}
-        case = case._replace(**some, **dict(zip(("X", "y"), case.part(rows), strict=True)))
+        X, y = case.part(rows)
+        Z = None if case.covariates is None else case.covariates.take(rows)
+        case = case._replace(groups=own, covariates=Z, X=X, y=y)
     one_pass = (float(len(rows)) ** 2 * M + FIT_ENTRIES) * outputs
     drawn = int(np.clip(MAX_ENTRIES / 2 / (one_pass + M * KERNEL_ENTRIES), *BOOTSTRAP_SAMPLES))
     samples = drawn if stability is None else stability
