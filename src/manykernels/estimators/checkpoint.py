@@ -24,7 +24,8 @@ def parts_of(model, n_parts, seed, X, Y, weight, task, covariates=None):
         free = MAY_CHANGE - {"memory_limit"}  # it decides the hashes of words, or the kernels
     params = {name: value for name, value in model.get_params(deep=False).items() if name not in free}
     params |= {"estimator": type(model).__name__, "random_state": seed}
-    data = dict(X=X, y=Y, sample_weight=weight, task=task) | ({} if covariates is None else {"covariates": covariates.Z})
+    data = dict(X=X, y=Y, sample_weight=weight, task=task)
+    data |= {} if covariates is None else {"covariates": covariates.Z}
     file = Checkpoint(model.checkpoint, identify(params, **data), n_parts, Y.size)
     return [CheckpointSlot(file, k) for k in range(n_parts)]
 
