@@ -69,6 +69,7 @@ class InnerProblem:
     """
 
     shift: np.ndarray | float = 0.0
+    covariates: np.ndarray | None = None
     limit = MAX_INTERIOR_EXAMPLES
     n_jobs: int | None = 1
 
