@@ -274,6 +274,13 @@ class Predictor(Stored, ABC):
         """The support examples in the form in which they are kept; None for precomputed kernels."""
         return None
 
+    def expansion(self, m: int, A: np.ndarray) -> tuple[Any, Any, np.ndarray] | None:
+        """(kernel, Z, B) with scale_m K_m(x, support) @ A[t] = Σ_i B_ti kernel(x, z_i), x as kernel m sees it.
+
+        For "spherical", the values still have to be divided by √k_m(x, x). None if no such examples Z are kept.
+        """
+        return None
+
     def support_sequences(self, m: int) -> Any:
         """The support examples that kernel m reads, if they are kept and `Sequences`, else None."""
         return None

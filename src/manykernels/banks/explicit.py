@@ -119,6 +119,10 @@ class ExplicitBank(Bank):
         """(m, θ_tm v_tm (T, features)) of every kernel with numeric features, for T vectors and theta (T, M)."""
         return None
 
+    def expansion(self, m, A):
+        """See `Predictor.expansion`; all examples are the support."""
+        return None
+
     def take(self, support):
         """The bank of these examples only, with the same scale, for prediction."""
         raise NotImplementedError
@@ -302,6 +306,9 @@ class ExplicitPredictor(Predictor):
 
     def support_data(self):
         return self.bank.data()
+
+    def expansion(self, m, A):
+        return self.bank.expansion(m, A)
 
     def support_sequences(self, m):
         found = None if self.bank.views is None else self.bank.views[self.bank.kernels.view_of[m]].X

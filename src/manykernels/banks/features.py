@@ -176,6 +176,9 @@ class FeatureBank(ExplicitBank):
         w = np.array([v.v * self.spread(weights) for v, weights in zip(vectors, theta, strict=True)])
         return enumerate(np.split(w, self.first[1:-1], axis=1))
 
+    def expansion(self, m, A):
+        return self.kernels.kernels[m], self.phi.F[:, self.first[m] : self.first[m + 1]], A * self.scale[m]
+
     def take(self, support):
         bank = copy(self)
         bank.phi, bank.n = self.phi.take(support), len(support)

@@ -120,6 +120,10 @@ class JoinedPredictor(Predictor):
     def support_data(self):
         return [member.support_data() for member in self.members]
 
+    def expansion(self, m, A):
+        at = next(k for k, own in enumerate(self.which) if m in own)
+        return self.members[at].expansion(int(np.flatnonzero(self.which[at] == m)[0]), A)
+
     def support_codes(self):
         """The codes of the first member: callers ask only if all kernels see the same data."""
         return self.members[0].support_codes()

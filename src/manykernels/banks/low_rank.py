@@ -12,6 +12,7 @@ import numpy as np
 from .._memory import MemoryBudget
 from .._state import check, check_array, check_is, check_list, check_offsets
 from .._threads import limit_blas, run_blocks
+from ..kernels.nystroem import Nystroem
 from ..kernels.pair_blocks import span
 from ..kernels.view_data import View
 from ._feature_rows import blocks
@@ -89,6 +90,14 @@ class LowRankBank(FeatureBank):
 
     def coefficients(self, vectors, theta):
         return None  # features are not columns of X
+
+    def expansion(self, m, A):
+        """Of `Nystroem`, whose features are sums over the landmarks."""
+        kernel = self.kernels.kernels[m]
+        if not isinstance(kernel, Nystroem):
+            return None
+        v = np.array([self.vectors_of(a).v[self.first[m] : self.first[m + 1]] for a in A]) * self.scale[m]
+        return kernel.kernel, kernel.landmarks_, v @ kernel.projection_.T
 
     def predictor(self, support):
         return LowRankPredictor(self.take(support))

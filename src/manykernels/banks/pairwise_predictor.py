@@ -8,6 +8,7 @@ from scipy.sparse import csr_array, issparse
 from .._state import check_array, check_integer, check_is, check_jobs, check_list
 from ..kernels.kernel_list import KernelList
 from ..kernels.normalize import check_normalize
+from ..kernels.pair_blocks import BlockSide
 from ..kernels.tasks import split
 from ..kernels.view_data import n_examples
 from ..sequences import Sequences
@@ -198,6 +199,20 @@ class PairwisePredictor(Predictor):
     def support_data(self):
         """The examples of each group of kernels, (columns, n) for numbers."""
         return [side.x for side in self.sides]
+
+    def expansion(self, m, A):
+        for group, side in zip(self.tiles.groups, self.sides, strict=True):
+            if m in group.members and side.x is not None:
+                at = int(np.flatnonzero(group.members == m)[0])
+                B = A * (self.tiles.scale[m] * (1.0 if side.factor is None else side.factor[at]))
+                by_column = type(side) is BlockSide and isinstance(side.x, np.ndarray)
+                Z = side.x.T if by_column else side.x
+                return (
+                    group.kernels[at],
+                    Z + group.pairs.centre if by_column and group.pairs.centre is not None else Z,
+                    B,
+                )
+        return None
 
     def support_sequences(self, m):
         found = [side.x for group, side in zip(self.tiles.groups, self.sides, strict=True) if m in group.members]

@@ -18,6 +18,8 @@ from .oligomers import POIM, poim, top_kmers, top_kmers_table
 from .relevance_result import Relevance
 from .sequence_plots import plot_logo, plot_poim, plot_positions
 from .sequences import PositionWeights, position_weights
+from .shares import feature_shares
+from .shares_result import FeatureShares
 from .suggest import Suggestion, suggest
 from .tables import weights_table
 
@@ -27,6 +29,7 @@ __all__ = [
     "ApproximationError",
     "ConvergenceDisplay",
     "DecisionDisplay",
+    "FeatureShares",
     "PathDisplay",
     "PositionWeights",
     "Relevance",
@@ -40,6 +43,7 @@ __all__ = [
     "bootstrap_weights",
     "bounds",
     "explain_sequences",
+    "feature_shares",
     "plot_logo",
     "plot_poim",
     "plot_positions",

@@ -94,6 +94,11 @@ class Indicators(Tagged, BaseEstimator):
         """The number of indicators."""
         return max(sum(map(len, self.categories_)), 1)
 
+    def get_feature_names_out(self, input_features: Any) -> np.ndarray:
+        """The name of the column of each indicator."""
+        names = np.repeat(np.asarray(input_features, object), [len(categories) for categories in self.categories_])
+        return names if len(names) else np.asarray(input_features, object)[:1]
+
     def _columns(self, X):
         """The entries of each column; missing ones are None (a category) or _NO_CATEGORY."""
         x = values(X) if is_frame(X) else X.to_numpy() if hasattr(X, "to_numpy") else X  # a column of a user's frame

@@ -37,6 +37,10 @@ class ColumnScales(Stored, BaseEstimator):
     def transform(self, X: Any) -> Any:
         return X.multiply(self.scales).tocsr() if sp.issparse(X) else np.asarray(X, dtype=float) * self.scales
 
+    def get_feature_names_out(self, input_features: Any) -> Any:
+        """The names of the columns, which stay."""
+        return input_features
+
     def check_state(self) -> None:
         check_array("scales", self.scales, np.float64, None)
         check(len(self.scales) > 0 and np.isfinite(self.scales).all(), "scales are not finite")

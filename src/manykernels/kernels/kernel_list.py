@@ -22,7 +22,7 @@ from .placed import JoinedViews, ViewKernel, resolved
 from .spec import KernelSpec, as_spec
 from .tasks import numbers, split, spread
 from .view_data import View, ViewArrays
-from .view_plan import by_source
+from .view_plan import ViewPlan, by_source
 
 
 class KernelList(Tagged):
@@ -135,16 +135,16 @@ class KernelList(Tagged):
 
     def _with_facts(self, X):
         """The list itself, with its `training_facts`."""
-        learn_facts(self, self._arrays(X))
+        learn_facts(self, self.arrays(X))
         return self
 
-    def _arrays(self, X):
-        """X by views; lists of objects stay lists."""
+    def arrays(self, X: Any) -> ViewArrays:
+        """X by views, from which plans cut their columns; lists of objects stay lists."""
         return ViewArrays(split(X)[0], self.n_features, [plan.name for plan in self.view_plans if plan.takes_objects])
 
     def news(self, X: Any, used: np.ndarray, growing: bool = True) -> list[News]:
         """What is new in X to the kernels in the mask `used` (M,), see `new_data`."""
-        return news(self, self._arrays(X), used, growing)
+        return news(self, self.arrays(X), used, growing)
 
     @property
     def M(self) -> int:
@@ -183,7 +183,18 @@ class KernelList(Tagged):
 
     def made_columns(self, m: int, X: Any, d: int) -> list[str]:
         """The name of the column of X behind each of the d columns that kernel m sees."""
-        return self.view_plans[self.view_of[m]].made_columns(self._arrays(X), d)
+        return self.view_plans[self.view_of[m]].made_columns(self.arrays(X), d)
+
+    def plans(self, m: int) -> list[ViewPlan]:
+        """The plan of the columns that kernel m sees; of a kernel across views, the plans of its parts."""
+        plan, own = self.view_plans[self.view_of[m]], self.columns[m]
+        if plan.join is not None:
+            return list(plan.join.view_plans)
+        if plan.transformer is not None or plan.columns is None or own is None:
+            return [plan]
+        place = {column: k for k, column in enumerate(plan.columns.tolist())}
+        names = plan.column_names and [plan.column_names[place[column]] for column in own.tolist()]
+        return [replace(plan, columns=own, column_names=names)]
 
     def _plan_of(self, which):
         """The plan of the view of these kernels, with their columns alone if others share the view."""
@@ -257,7 +268,7 @@ class KernelList(Tagged):
 
     def views(self, X: Any, which: Iterable[int] | None = None) -> list[Any]:
         """The checked views of X: a list of View, None for views whose number is not in `which`."""
-        arrays = self._arrays(X)
+        arrays = self.arrays(X)
         X, task = split(X)
         if arrays.n_features != self.n_features:
             raise ValueError(

@@ -88,6 +88,10 @@ class TableScaler(Tagged, BaseEstimator):
             found += range(first, first + width) if kind == "numbers" else [first] * len(mean)
         return found
 
+    def get_feature_names_out(self, input_features: Any) -> np.ndarray:
+        """The name of the column that each of the numbers is made of."""
+        return np.asarray(input_features, object)[self.owners()]
+
     def _cut(self, x):
         """[(kind, the columns of x)] of the parts."""
         widths = [width for _, width in self.parts]

@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 
 from .._state import check_is
-from .table_scaler import TableScaler
 from .transformers import Pipe, raw_view, reads_of, rescaled
 from .view_data import View, ViewArrays, checked_view, is_numeric, object_view, string_view
 
@@ -163,12 +162,18 @@ class ViewPlan:
         return f"column{'s'[: len(labels) > 1]} {some}"
 
     def made_columns(self, arrays: ViewArrays, d: int) -> list[str]:
-        """The name of the column of X behind each of the d columns that kernels see."""
+        """The name of the column of X behind each of the d columns that kernels see, or of the transformer's output."""
         names = [name if isinstance(name, str) else f"column {name}" for name in arrays.labels(*self.where)]
         before = None if self.transformer is None else self.transformer.fitted
-        if isinstance(before, TableScaler):
-            return [names[k] for k in before.owners()]
-        return names if len(names) == d else [f"number {k} of {type(before).__name__}" for k in range(d)]
+        if before is None:
+            return names
+        stem = "" if self.name is None else f"{self.name}: "
+        try:  # a transformer of another library
+            made = [str(name) for name in before.get_feature_names_out([name.removeprefix(stem) for name in names])]
+        except (AttributeError, TypeError, ValueError):
+            made = []
+        made = made if len(made) == d else [f"number {k} of {type(before).__name__}" for k in range(d)]
+        return [f"{stem}{name}" for name in made]
 
     def needs(self) -> dict[Any, set | None]:
         """{part of X: names or positions of the columns of the view, None for all}."""
