@@ -40,9 +40,10 @@ EXAMPLES = [
     mk.Nystroem(mk.RBF(), 6),
     mk.Nystroem(mk.Polynomial(2), 5, "uniform"),
     mk.Categorical(),
+    mk.Gower(),
     mk.On([0, 2], mk.RBF(0.5)),
 ]
-BY_FEATURES = (mk.Features, mk.RandomFeatures, mk.Nystroem)  # not functions of two examples alone
+BY_FEATURES = (mk.Features, mk.RandomFeatures, mk.Nystroem, mk.Gower)  # not functions of two examples alone
 EVERY = pytest.mark.parametrize("kernel", EXAMPLES, ids=repr)
 rng = np.random.default_rng(0)
 X = np.abs(rng.normal(size=(12, 3)))

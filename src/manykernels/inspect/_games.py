@@ -15,7 +15,9 @@ import scipy.sparse as sp
 from .._threads import n_threads, run_blocks, slices
 from ..kernels.base import Constant, Product, Sum
 from ..kernels.categorical import Indicators
+from ..kernels.gower import Agreement, Agreements
 from ..kernels.metric import MetricKernel
+from ..kernels.normalize import inverse_root
 from ..kernels.pair_blocks import KINDS
 from ..kernels.placed import JoinedViews, ViewKernel
 
@@ -32,6 +34,7 @@ class Atom(NamedTuple):
     rate: float
     shift: float
     scales: np.ndarray | None  # of the columns, which a metric multiplies
+    normed: bool = False  # divided by √(d_x d_z) of `Gower`, which is held fixed
 
 
 class Term(NamedTuple):
@@ -55,6 +58,8 @@ def terms_of(kernel: Any, name: str, part: int = 0) -> list[Term]:
     scales = None
     if isinstance(kernel, MetricKernel) and kernel.metric is not None:
         scales, kernel = np.asarray(kernel.metric, float), kernel.with_metric(None)
+    if isinstance(kernel, Agreement):
+        return [Term(1.0, (Atom(part, kernel.base, 1, 1.0, 0.0, None, True),))]
     form = kernel.form() if kernel.base in KINDS else None
     if form is None or form[0] == 0 and (kernel.base not in DISTANCES or form[1] > 0):
         other = " explain_sequences divides kernels of sequences." if kernel.reads == "sequences" else ""
@@ -71,7 +76,8 @@ def terms_of(kernel: Any, name: str, part: int = 0) -> list[Term]:
 class Part(NamedTuple):
     """The columns of one view, (·, d) each: of the examples, of the support, of the background; their names (d,).
 
-    `counts`: whether columns are indicators of categories. An absent one counts as equal to that of the support.
+    `counts`: whether kernels sum up what columns have in common, as in `Categorical` and `Gower`. An absent column
+    counts as equal to that of the support.
     """
 
     X: np.ndarray
@@ -87,21 +93,30 @@ def split_views(X: Any) -> list[np.ndarray]:
     return [view.toarray() if sp.issparse(view) else np.asarray(view, float) for view in views]
 
 
-def is_indicators(plan: Any) -> bool:
-    """Whether the last step before the kernels is `Indicators`."""
-    step = None if plan.transformer is None else plan.transformer.fitted
+def counts_columns(plan: Any) -> bool:
+    """Whether the last step before the kernels is that of `Categorical` or `Gower`."""
+    step: Any = None if plan.transformer is None else plan.transformer.fitted
     while hasattr(step, "steps"):  # scikit-learn's pipeline
         step = step.steps[-1][1]
-    return isinstance(step, Indicators)
+    return isinstance(step, Indicators | Agreements)
 
 
 def divided(
     term: Term, parts: list[Part], A: np.ndarray, name: str, n_jobs: int | None
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """(players, Shapley values (T, players, n), worth (T,) of no player) of Σ_i A_ti term(x, z_i)."""
+    """(players, Shapley values (T, players, n), worth (T, n) of no player) of Σ_i A_ti term(x, z_i)."""
+    A, factor = A * term.factor, np.ones(len(parts[0].X))
+    for part in (parts[atom.part] for atom in term.atoms if atom.normed):
+        factor, A = factor * inverse_root(part.X.sum(axis=1)), A * inverse_root(part.Z.sum(axis=1))
+    players, values, base = _divided(term, parts, np.ascontiguousarray(A), name, n_jobs)
+    return players, values * factor, base[:, None] * factor
+
+
+def _divided(term, parts, A, name, n_jobs):
+    """The same without norms, worth (T,)."""
     from ..loops.shares import Groups, divide
 
-    n, T, A = len(parts[0].X), len(A), np.ascontiguousarray(A * term.factor)
+    n, T = len(parts[0].X), len(A)
     if [(atom.base, atom.degree, parts[atom.part].counts) for atom in term.atoms] == [("dot", 1, False)]:
         return _inner_product(term.atoms[0], parts[term.atoms[0].part], A)
     columns = [parts[atom.part].names for atom in term.atoms]
@@ -125,13 +140,13 @@ def divided(
             order += [(k, column) for column in at]
     if not groups:
         return [], np.zeros((T, 0, n)), A.sum(axis=1)
-    kind, degree, rate, shift, player, width, own = map(np.array, zip(*groups, strict=True))
-    first = np.concatenate([[0], np.cumsum(width)])
-    ready = Groups(kind, degree, rate.astype(float), shift.astype(float), player, first, own)
+    kinds, degrees, rates, shifts, player, widths, owns = map(np.array, zip(*groups, strict=True))
+    first = np.concatenate([[0], np.cumsum(widths)])
+    ready = Groups(kinds, degrees, rates.astype(float), shifts.astype(float), player, first, owns)
     sides = [_columns(term, [part[side] for part in parts], order) for side in range(3)]
     power = term.atoms[sums[0]] if sums else None
     d, c = (power.degree, power.shift) if power is not None else (0, 0.0)
-    t, w = _nodes(len(players), d, len(term.atoms) == len(sums), bool(((degree <= 0) | own).all()))
+    t, w = _nodes(len(players), d, len(term.atoms) == len(sums), bool(((degrees <= 0) | owns).all()))
     blocks = slices(n, min(n, 4 * n_threads(n_jobs)))
     found, base = np.zeros((T, len(players), n)), np.zeros((len(blocks), T))
 

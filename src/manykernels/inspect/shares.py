@@ -8,7 +8,7 @@ import numpy as np
 
 from ..kernels.normalize import inverse_root
 from ..kernels.view_data import n_examples
-from ._games import Part, divided, is_indicators, split_views, terms_of
+from ._games import Part, counts_columns, divided, split_views, terms_of
 from .displays.base import check_fitted, class_names, members_of
 from .shares_result import FeatureShares
 
@@ -85,7 +85,7 @@ def feature_shares(
     theta = np.broadcast_to(np.atleast_2d(model.kernel_weights_)[:, :M], (len(A), M))
     called, members = members_of(model, "source", sources)
     names: dict[str, int] = {}
-    found: list[list[Any]] = [[] for _ in called]
+    found: list[list[Any]] = [[] for _ in called]  # (columns, values) of the kernels of each source
     base = np.zeros((len(called), len(A), n))
     for q, own in enumerate(members):
         for m in own:
@@ -94,8 +94,8 @@ def feature_shares(
                 found[q].append(([names.setdefault(name, len(names)) for name in players], values))
                 base[q] += rest
     parts = np.zeros((len(called), len(A), len(names), n))
-    for out, own in zip(parts, found, strict=True):
-        for where, values in own:
+    for out, several in zip(parts, found, strict=True):
+        for where, values in several:
             out[:, where] += values
     labels = class_names(model)
     decision = predictor.decision(X, A, theta) + model.intercept_[:, None]
@@ -122,7 +122,7 @@ def _kernel_shares(model, m, X, background, A):
     kernel, Z, B = expansion
     terms = terms_of(kernel, name)
     plans, factor = kernels.plans(m), np.ones(n_examples(X))
-    rows = [_view(kernels, m, X, plans), *([] if background is None else [_view(kernels, m, background, plans)])]
+    rows: list[Any] = [_view(kernels, m, x, plans) for x in ([X] if background is None else [X, background])]
     if rows[0].present is not None:
         factor *= rows[0].present
     if background is not None and rows[1].present is not None:
@@ -143,16 +143,16 @@ def _kernel_shares(model, m, X, background, A):
     sides = [split_views(side) for side in (rows[0].X, Z, rows[-1].X if background is not None else Z[:0])]
     arrays = kernels.arrays(X)
     parts = [
-        Part(x, z, b, plan.made_columns(arrays, x.shape[1]), is_indicators(plan))
+        Part(x, z, b, plan.made_columns(arrays, x.shape[1]), counts_columns(plan))
         for plan, x, z, b in zip(plans, *sides, strict=True)
     ]
     each = [divided(term, parts, B, name, model.n_jobs) for term in terms]
     players = list(dict.fromkeys(player for own, _, _ in each for player in own))
-    values, rest = np.zeros((len(A), len(players), len(factor))), np.zeros(len(A))
+    values, rest = np.zeros((len(A), len(players), len(factor))), np.zeros((len(A), len(factor)))
     for own, found, empty in each:
         values[:, [players.index(player) for player in own]] += found
         rest += empty
-    return players, values * factor, rest[:, None] * factor
+    return players, values * factor, rest * factor
 
 
 def _view(kernels, m, X, plans):

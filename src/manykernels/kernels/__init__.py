@@ -7,6 +7,7 @@ from .categorical import Categorical
 from .chi2 import Chi2
 from .cosine import Cosine
 from .features import Features
+from .gower import Gower
 from .grids import feature_bank, per_column, rbf_grid
 from .groups import group_kernels, linear_coefficients
 from .histogram_intersection import HistogramIntersection
@@ -37,6 +38,7 @@ __all__ = [
     "Fitted",
     "Function",
     "GaussianProcess",
+    "Gower",
     "HistogramIntersection",
     "Identity",
     "Kernel",

@@ -1,0 +1,136 @@
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._state import check, check_array, check_list
+from .._tags import Tagged
+from .base import Kernel
+from .categorical import Indicators
+from .frames import is_frame, missing_entries, values
+from .normalize import inverse_root
+
+
+class Gower(Kernel):
+    """The mean agreement of the columns of a mixed table: numbers by their distance, categories by equality.
+
+    k(x, y) = Σ_j s_j(x_j, y_j) / √(d_x d_y), where d_x is the number of known entries of x, and s_j is 0 where an entry
+    is missing, [x_j = y_j] for categories, and 1 − |x_j − y_j| / range_j for numbers, with the range of the training
+    data; numbers outside it count as its ends. Columns of numbers or of truth values are told from categories by their
+    entries; an ordinal column is one of numbers, so give the ranks.
+
+    Without missing entries this is Gower's coefficient (1971), Σ_j s_j / d. Gower divides by the number of columns that
+    both examples have, and is then not always positive semidefinite; this form always is: s_j is
+    min(u, v) + min(1 − u, 1 − v) of two numbers between 0 and 1.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import Gower
+    >>> Gower()([[20.0, "f"], [60.0, "m"], [40.0, "f"], [60.0, None]]).round(2)
+    array([[1.  , 0.  , 0.75, 0.  ],
+           [0.  , 1.  , 0.25, 0.71],
+           [0.75, 0.25, 1.  , 0.35],
+           [0.  , 0.71, 0.35, 1.  ]])
+    """
+
+    file_tag = ("kernel/gower", 1)
+    reads = "anything"
+
+    def split(self) -> tuple[Any, Kernel]:
+        return Agreements(), Agreement()
+
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        fitted = Agreements().fit(X)
+        return Agreement()(fitted.transform(X), None if Y is None else fitted.transform(Y))
+
+    def diag(self, X: Any) -> np.ndarray:
+        return Agreement().diag(Agreements().fit(X).transform(X))
+
+
+class Agreement(Kernel):
+    """k(x, y) = Σ_k min(x_k, y_k) / √(Σ_k x_k Σ_k y_k), for non-negative data; 0 if x or y is 0."""
+
+    file_tag = ("kernel/agreement", 1)
+    base = "min"
+
+    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:
+        np.multiply(B, inverse_root(sx), out=out)
+        return np.multiply(out, inverse_root(sy), out=out)
+
+
+class Agreements(Tagged, BaseEstimator):
+    """Each column as numbers whose minima sum to s_j of `Gower`: (u, 1 − u) of a number, indicators of categories.
+
+    u is the place in the range of the training data; all are 0 where an entry is missing. A category that the training
+    data lack has an indicator too, one for all such categories of a column.
+    """
+
+    file_tag = ("transformer/agreements", 1)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        x = _entries(X)
+        self.n_features_in_, self.learned_ = x.shape[1], []
+        for column in x.T:
+            known = column[~missing_entries(column)]
+            if all(isinstance(item, Real | np.bool_) for item in known.tolist()):
+                ends = known.astype(float)
+                if not np.isfinite(ends).all():
+                    raise ValueError("X contains infinity; replace it or leave the column out.")
+                self.learned_.append(np.array([ends.min(initial=np.inf), ends.max(initial=-np.inf)]))
+            else:
+                self.learned_.append(Indicators().fit(column[:, None]))
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        x = _entries(X)
+        if x.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {x.shape[1]} columns, but Gower saw {self.n_features_in_} in fit.")
+        found = []
+        for column, learned in zip(x.T, self.learned_, strict=True):
+            known = ~missing_entries(column)
+            if isinstance(learned, Indicators):
+                z = learned.transform(column[:, None]).toarray()
+                z = np.column_stack([z, 1.0 - z.sum(axis=1)])
+            else:
+                low, high = learned if learned[0] <= learned[1] else (0.0, 0.0)
+                u = np.where(known, column, low).astype(float)
+                u = np.clip((u - low) / (high - low or 1.0), 0.0, 1.0)
+                z = np.column_stack([u, 1.0 - u])
+            found.append(z * known[:, None])
+        return np.concatenate(found, axis=1)
+
+    def get_feature_names_out(self, input_features: Any) -> np.ndarray:
+        """The name of the column that each of the numbers is made of."""
+        return np.repeat(np.asarray(input_features, object), [_width(learned) for learned in self.learned_])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def to_state(self) -> dict[str, Any]:
+        return {"learned": vars(self).get("learned_")}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        found = cls()
+        if state["learned"] is not None:
+            found.learned_ = check_list("learned", state["learned"], (np.ndarray, Indicators), len(state["learned"]))
+            found.n_features_in_ = len(found.learned_)
+            for one in found.learned_:
+                if isinstance(one, Indicators):
+                    check(len(one.categories_) == 1, "a column has indicators of several")
+                else:
+                    check_array("learned", one, np.float64, 2)
+        return found
+
+
+def _width(learned):
+    return 1 + learned.width if isinstance(learned, Indicators) else 2
+
+
+def _entries(X):
+    """The entries (n, d) of a frame, an array or a list of rows."""
+    x = values(X) if is_frame(X) else X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
+    return x.reshape(-1, 1) if x.ndim == 1 else x
