@@ -19,6 +19,7 @@ COMMANDS = (
     "pairs",
     "cv",
     "relevance",
+    "shares",
     "sources",
     "gpu",
     "card_peers",

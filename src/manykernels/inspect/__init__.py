@@ -3,6 +3,7 @@
 from . import bounds
 from .approximation import ApproximationError, approximation_error
 from .bootstrap import bootstrap_weights
+from .column_relevance import column_relevance
 from .displays.alignment_display import AlignmentDisplay
 from .displays.along_display import WeightsAlongDisplay
 from .displays.convergence_display import ConvergenceDisplay
@@ -42,6 +43,7 @@ __all__ = [
     "approximation_error",
     "bootstrap_weights",
     "bounds",
+    "column_relevance",
     "explain_sequences",
     "feature_shares",
     "plot_logo",

@@ -1,7 +1,7 @@
 """Kernels as games between columns: sums of products of functions of Σ_j B_j, where B_j belongs to column j.
 
 A kernel k(x, z) = f(Σ_j B(x_j, z_j)) with f = exp is a product over the columns; a power of a sum is a power of a sum.
-Products and sums of such kernels are sums of `Term`s, and the Shapley values of a term are those of `loops.shares`.
+Products and sums of such kernels are sums of `GameTerm`s, and the Shapley values of a term are those of `loops.shares`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from ..kernels.placed import JoinedViews, ViewKernel
 
 DISTANCES = ("sqdist", "l1", "chi2")
 PRECISION = 1e-16  # of the quadrature, relative to the largest value of a product
+SIZES = (4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64, 96, 128, 192, 256, 384, 512)  # of sets of nodes
 
 
-class Atom(NamedTuple):
+class GameAtom(NamedTuple):
     """(rate · Σ_j B_j + shift)^degree, or exp(rate · Σ_j B_j) for degree 0, of the columns of view number `part`."""
 
     part: int
@@ -37,29 +38,29 @@ class Atom(NamedTuple):
     normed: bool = False  # divided by √(d_x d_z) of `Gower`, which is held fixed
 
 
-class Term(NamedTuple):
+class GameTerm(NamedTuple):
     """factor · Π of atoms."""
 
     factor: float
-    atoms: tuple[Atom, ...]
+    atoms: tuple[GameAtom, ...]
 
 
-def terms_of(kernel: Any, name: str, part: int = 0) -> list[Term]:
+def terms_of(kernel: Any, name: str, part: int = 0) -> list[GameTerm]:
     """The terms whose sum is the kernel called `name`; a ValueError for kernels that are no functions of such sums."""
     if isinstance(kernel, Sum):
         return terms_of(kernel.k1, name, part) + terms_of(kernel.k2, name, part)
     if isinstance(kernel, Product):
         pairs = [(a, b) for a in terms_of(kernel.k1, name, part) for b in terms_of(kernel.k2, name, part)]
-        return [Term(a.factor * b.factor, a.atoms + b.atoms) for a, b in pairs]
+        return [GameTerm(a.factor * b.factor, a.atoms + b.atoms) for a, b in pairs]
     if isinstance(kernel, ViewKernel):
         return terms_of(kernel.kernel, name, kernel.part)
     if isinstance(kernel, Constant):
-        return [Term(float(kernel.value), ())]
+        return [GameTerm(float(kernel.value), ())]
     scales = None
     if isinstance(kernel, MetricKernel) and kernel.metric is not None:
         scales, kernel = np.asarray(kernel.metric, float), kernel.with_metric(None)
     if isinstance(kernel, Agreement):
-        return [Term(1.0, (Atom(part, kernel.base, 1, 1.0, 0.0, None, True),))]
+        return [GameTerm(1.0, (GameAtom(part, kernel.base, 1, 1.0, 0.0, None, True),))]
     form = kernel.form() if kernel.base in KINDS else None
     if form is None or form[0] == 0 and (kernel.base not in DISTANCES or form[1] > 0):
         other = " explain_sequences divides kernels of sequences." if kernel.reads == "sequences" else ""
@@ -69,11 +70,11 @@ def terms_of(kernel: Any, name: str, part: int = 0) -> list[Term]:
         )
     degree, rate, shift = int(form[0]), float(form[1]), float(form[2])
     if degree == 0:
-        return [Term(math.exp(shift), (Atom(part, kernel.base, 0, rate, 0.0, scales),))]
-    return [Term(1.0, (Atom(part, kernel.base, degree, rate, shift, scales),))]
+        return [GameTerm(math.exp(shift), (GameAtom(part, kernel.base, 0, rate, 0.0, scales),))]
+    return [GameTerm(1.0, (GameAtom(part, kernel.base, degree, rate, shift, scales),))]
 
 
-class Part(NamedTuple):
+class GamePart(NamedTuple):
     """The columns of one view, (·, d) each: of the examples, of the support, of the background; their names (d,).
 
     `counts`: whether kernels sum up what columns have in common, as in `Categorical` and `Gower`. An absent column
@@ -102,7 +103,7 @@ def counts_columns(plan: Any) -> bool:
 
 
 def divided(
-    term: Term, parts: list[Part], A: np.ndarray, name: str, n_jobs: int | None
+    term: GameTerm, parts: list[GamePart], A: np.ndarray, name: str, n_jobs: int | None
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
     """(players, Shapley values (T, players, n), worth (T, n) of no player) of Σ_i A_ti term(x, z_i)."""
     A, factor = A * term.factor, np.ones(len(parts[0].X))
@@ -114,7 +115,7 @@ def divided(
 
 def _divided(term, parts, A, name, n_jobs):
     """The same without norms, worth (T,)."""
-    from ..loops.shares import Groups, divide
+    from ..loops.shares import Groups, Nodes, divide
 
     n, T = len(parts[0].X), len(A)
     if [(atom.base, atom.degree, parts[atom.part].counts) for atom in term.atoms] == [("dot", 1, False)]:
@@ -146,14 +147,14 @@ def _divided(term, parts, A, name, n_jobs):
     sides = [_columns(term, [part[side] for part in parts], order) for side in range(3)]
     power = term.atoms[sums[0]] if sums else None
     d, c = (power.degree, power.shift) if power is not None else (0, 0.0)
-    t, w = _nodes(len(players), d, len(term.atoms) == len(sums), bool(((degrees <= 0) | owns).all()))
+    nodes = Nodes(*_nodes(len(players), d, len(term.atoms) == len(sums), bool(((degrees <= 0) | owns).all())))
     blocks = slices(n, min(n, 4 * n_threads(n_jobs)))
     found, base = np.zeros((T, len(players), n)), np.zeros((len(blocks), T))
 
     def block(k):
         rows = blocks[k]
         out = np.zeros((T, len(players), rows.stop - rows.start))
-        divide(np.ascontiguousarray(sides[0][:, rows]), sides[1], sides[2], ready, d, c, t, w, A, out, base[k])
+        divide(np.ascontiguousarray(sides[0][:, rows]), sides[1], sides[2], ready, d, c, nodes, A, out, base[k])
         found[:, :, rows] = out
 
     run_blocks(block, range(len(blocks)), n_jobs)
@@ -183,14 +184,30 @@ def _columns(term, rows, order):
 
 
 def _nodes(players, degree, is_power, bounded):
-    """Gauss–Legendre nodes and weights on [0, 1] that integrate the gains of `loops.shares`.
+    """(t, w, first, reach) of `loops.shares.Nodes`, Gauss–Legendre nodes on [0, 1] that integrate the gains.
 
-    The gain is a polynomial of degree players − 1 in t, and `degree` − 1 if there are no other atoms. If all factors
-    are between 0 and 1, its Chebyshev coefficients above K sum to at most 4 exp(−K²/players), so that fewer nodes give
-    the same digits. An even number has no node at ½, where factors of opposite signs cancel.
+    The gain is a polynomial of degree players − 1 in t, and of `degree` − 1 if there are no other atoms: half as many
+    nodes integrate it exactly. If all factors lie between 0 and 1, its Chebyshev coefficients above K sum to at most
+    4 exp(v (cosh λ − 1) − λK) for every λ and v = ½ Σ_p |V_p − V0_p| <= players/2, so that fewer nodes give the same
+    digits. An even number has no node at ½, where factors of opposite signs cancel.
     """
-    exact = -(-(degree if is_power else players) // 2)
-    many = min(exact, degree + math.ceil(0.5 * math.sqrt(players * math.log(4 / PRECISION)))) if bounded else exact
-    many = max(many, 1) if bounded else max(many + many % 2, 2)
-    t, w = np.polynomial.legendre.leggauss(many)
-    return (t + 1) / 2, w / 2
+    many = max(-(-(degree if is_power else players) // 2), 1)
+    fewer = [m for m in SIZES if degree < m < many] if bounded and not is_power else []
+    reach = {m: 2 * _reach(2 * (m - degree)) for m in fewer}
+    last = next((m for m in fewer if reach[m] >= players), many if bounded else many + many % 2)
+    sizes = [m for m in fewer if m < last and degree == 0] + [last]
+    each = [np.polynomial.legendre.leggauss(m) for m in sizes]
+    t, w = (np.concatenate([one[k] for one in each]) for k in range(2))
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    return (t + 1) / 2, w / 2, first, np.array([reach[m] for m in sizes[:-1]] + [np.inf])
+
+
+def _reach(K):
+    """The largest v with 4 exp(v (cosh λ − 1) − λK) <= PRECISION at the best λ, sinh λ = K/v."""
+    low, high = -30.0, 30.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        v = math.exp(middle)
+        bound = v * (math.hypot(1.0, K / v) - 1.0) - K * math.asinh(K / v)
+        low, high = (middle, high) if bound <= math.log(PRECISION / 4) else (low, middle)
+    return math.exp(low)

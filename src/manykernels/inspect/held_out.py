@@ -120,7 +120,7 @@ def relevance(
         check_integer("refits", refits, 0)
     check_number("level", level, 0, 1)
     X = among_themselves(X)
-    y, n = _targets(model, y, scoring), n_examples(X)
+    y, n = targets(model, y, scoring), n_examples(X)
     if y.ndim not in (1, 2) or len(y) != n:
         raise ValueError(f"y has shape {y.shape} for {n} examples: give one target per example, or a row of targets.")
     weight = None if sample_weight is None else check_weight(sample_weight, n)
@@ -142,7 +142,7 @@ def relevance(
     many = most_refits(len(splits)) if refits is None and rows[0].columns is not None else refits
     kept = {0: first}
     del first
-    result = measure_rows(rows, fold, kept, orders, many, level, _name_of(score, scoring), n_jobs, callback)
+    result = measure_rows(rows, fold, kept, orders, many, level, name_of(score, scoring), n_jobs, callback)
     result.shared, result.covariates = shared, [] if Z is None else list(Z.columns)
     if result.short:
         warnings.warn(
@@ -254,7 +254,8 @@ def refitted(fold, rows, chosen, orders):
     return found | dict(gap=max(m.gap for m in machines), short=sum(not m.converged for m in machines))
 
 
-def _targets(model, y, scoring):
+def targets(model, y, scoring):
+    """The targets as an array; a ValueError if there are none."""
     if is_outlier_detector(model) and (y is None or scoring is None):
         raise ValueError(
             f"{type(model).__name__} has no method score: give y, 1 for inliers and -1 for outliers, and scoring, "
@@ -278,7 +279,7 @@ def scorer_of(model, scoring):
     return check_scoring(model, scoring=scoring)
 
 
-def _name_of(score, scoring):
+def name_of(score, scoring):
     """The name of a score: of a metric, a scorer or a function."""
     if isinstance(scoring, str):
         return scoring

@@ -47,7 +47,7 @@ class Relevance:
     Parameters
     ----------
     names, kinds : list of str
-        The names and kinds of the rows; a kind is "source" or "kernel".
+        The names and kinds of the rows; a kind is "source" or "kernel", or "column" in `column_relevance`.
     score_all, score_nothing : ndarray (J,)
         The scores of all sources and of the best constant.
     score_without, score_permuted : ndarray (J, rows)
@@ -193,15 +193,19 @@ class Relevance:
             f"relevance has no row {name!r}: it has {known}; measure it with the same sources and kernels=True."
         )
 
-    def plot(self, ax: Any = None, kind: str = "source", top: int = 20) -> Any:
-        """Draws drop, permute and gain of the `top` most relevant rows of a kind, with intervals; returns the axes."""
+    def plot(self, ax: Any = None, kind: str | None = None, top: int = 20) -> Any:
+        """Draws drop, permute and gain of the `top` most relevant rows of a kind, with intervals; returns the axes.
+
+        The kind is by default that of the first row.
+        """
+        kind = self.kinds[0] if kind is None else kind
         rows = self.of_kind(kind)
         shown = rows[:top]
         ax = plain(panels(ax, 1, 1, (7.2, 1.2 + 0.5 * len(shown)))[1][0, 0])
         looks = (("gain", "alone", "s"), ("permute", "permuted", "o"), ("drop", "left out", "D"))
-        for k, (measure, label, marker) in enumerate(looks):
+        for k, (measure, label, marker) in enumerate(looks if self.refitted.any() else looks[1:2]):
             spread = self.measure(measure)
-            place = np.arange(len(shown)) + 0.2 * (k - 1)
+            place = np.arange(len(shown)) + (0.2 * (k - 1) if self.refitted.any() else 0.0)
             reach = np.abs(np.array([spread.low[shown], spread.high[shown]]) - spread.mean[shown])
             look = dict(fmt=marker, color=COLOURS[k], markersize=5, capsize=2, label=label)
             ax.errorbar(spread.mean[shown], place, xerr=reach, **look)
@@ -214,10 +218,11 @@ class Relevance:
 
     def _cells(self):
         """(head, rows of text, lines below)."""
-        head = ["source", *_COLUMNS, "weight", "alignment"]
+        what = self.kinds[0]
+        head = [what, *_COLUMNS, "weight", "alignment"]
         body = []
         for row in self.table():
-            name = row["name"] if row["kind"] == "source" else f"  {row['name']}"
+            name = row["name"] if row["kind"] == what else f"  {row['name']}"
             values = [f"{row[c]:{'.3f' if c == 'alone' else '+.3f'}} ± {row[c + '_se']:.3f}" for c in _COLUMNS]
             cells = [name, *values, f"{row['weight']:.2f}", f"{row['alignment']:.2f}"]
             body.append([cell.replace("+nan ± nan", "").replace("nan ± nan", "").replace("nan", "") if k else cell
@@ -230,12 +235,12 @@ class Relevance:
         ]
         if self.covariates:
             below.append(f"beyond the covariates {', '.join(self.covariates)}, which every fit adjusts for")
-        own, done = self.kinds.count("source"), int(self.refitted[np.array(self.kinds) == "source"].sum())
+        own, done = self.kinds.count(what), int(self.refitted[np.array(self.kinds) == what].sum())
         if not self.refitted.all():
-            some = f"{done} of {own} sources, those with the largest permute, were left out and tried alone; the others"
+            some = f"{done} of {own} {what}s, those with the largest permute, were left out and tried alone; the others"
             below.append(
-                f"{some if done else 'Sources'} were only permuted: a small permute does not say that a source is "
-                "worthless, since others may replace it"
+                f"{some if done else f'{what.capitalize()}s'} were only permuted: a small permute does not say that a "
+                f"{what} is worthless, since others may replace it"
             )
         for group in self.groups:
             below.append(

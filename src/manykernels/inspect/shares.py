@@ -8,7 +8,7 @@ import numpy as np
 
 from ..kernels.normalize import inverse_root
 from ..kernels.view_data import n_examples
-from ._games import Part, counts_columns, divided, split_views, terms_of
+from ._games import GamePart, counts_columns, divided, split_views, terms_of
 from .displays.base import check_fitted, class_names, members_of
 from .shares_result import FeatureShares
 
@@ -143,7 +143,7 @@ def _kernel_shares(model, m, X, background, A):
     sides = [split_views(side) for side in (rows[0].X, Z, rows[-1].X if background is not None else Z[:0])]
     arrays = kernels.arrays(X)
     parts = [
-        Part(x, z, b, plan.made_columns(arrays, x.shape[1]), counts_columns(plan))
+        GamePart(x, z, b, plan.made_columns(arrays, x.shape[1]), counts_columns(plan))
         for plan, x, z, b in zip(plans, *sides, strict=True)
     ]
     each = [divided(term, parts, B, name, model.n_jobs) for term in terms]

@@ -26,6 +26,10 @@ _TINY = 1e-300  # changes no divisor but 0, where V_p = V0_p = 0: 0/0 = 0
 # has the base of the support example with itself where `own`, else 0
 Groups = namedtuple("Groups", "kind degree rate shift player first own")
 
+# sets of nodes t with weights w, the smallest first: set k is first[k] : first[k + 1], and enough for products whose
+# Σ_p |V_p − V0_p| is at most reach[k]
+Nodes = namedtuple("Nodes", "t w first reach")
+
 
 @njit(**OPTIONS)
 def _sides(X, i, Z, groups, empty, V, U):
@@ -59,15 +63,18 @@ def _sides(X, i, Z, groups, empty, V, U):
 
 
 @njit(**OPTIONS)
-def _divide_product(V, V0, t, w, D, mean, phi):
+def _divide_product(V, V0, nodes, D, mean, phi):
     """phi[p] += Σ_q w_q D_p Π_{r ≠ p} (V0_r + t_q D_r) with D = V − V0, for d = 0; D and `mean` (P, L) are room."""
     P, L = V.shape
-    R = np.empty(L)
+    R, t, w, size = np.zeros(L), nodes.t, nodes.w, 0
     for p in range(P):
         for k in range(L):
             D[p, k] = V[p, k] - V0[p, k]
             mean[p, k] = 0.0
-    for q in range(t.size):
+            R[k] += abs(D[p, k])
+    while R.max() > nodes.reach[size]:
+        size += 1
+    for q in range(nodes.first[size], nodes.first[size + 1]):
         R[:] = w[q]
         for p in range(P):
             for k in range(L):
@@ -97,9 +104,9 @@ def _series(V, U, V0, U0, t, G):
 
 
 @njit(**OPTIONS)
-def _divide_sum(V, U, V0, U0, constant, t, w, phi, G, R, Q):
-    """The same for d >= 1: power series in z up to z^d are multiplied and divided; G (d + 2, L), R, Q are room."""
-    P, L = V.shape
+def _divide_sum(V, U, V0, U0, constant, t, w, phi, room):
+    """The same for d >= 1: power series in z up to z^d are multiplied and divided; the `room` is G (d + 2, L), R, Q."""
+    (G, R, Q), (P, L) = room, V.shape
     d = len(R) - 1
     for q in range(t.size):
         R[:] = 0.0
@@ -141,11 +148,11 @@ def _gain(V, U, V0, U0, p, k, r):
 
 
 @njit(**OPTIONS)
-def divide(X, Z, B, groups, degree, constant, t, w, A, out, base):
+def divide(X, Z, B, groups, degree, constant, nodes, A, out, base):
     """out[t, p, i] += Σ_s A[t, s] φ_p(x_i, z_s), and base[t] += Σ_s A[t, s] v(∅) of the game without players.
 
     X (C, n), Z (C, S) and B (C, b) hold the columns of the groups; absent players have the values of the rows B, a mean
-    over them, or without rows add nothing. The nodes t have the weights w.
+    over them, or without rows add nothing.
     """
     P, n, S, rows = out.shape[1], X.shape[1], Z.shape[1], max(B.shape[1], 1)
     factorial = 1.0
@@ -173,9 +180,9 @@ def divide(X, Z, B, groups, degree, constant, t, w, A, out, base):
             phi[:] = 0.0
             for r in range(rows):
                 if degree == 0:
-                    _divide_product(V, V0[r], t, w, D, mean, phi)
+                    _divide_product(V, V0[r], nodes, D, mean, phi)
                 else:
-                    _divide_sum(V, U, V0[r], U0[r], constant, t, w, phi, G, R, Q)
+                    _divide_sum(V, U, V0[r], U0[r], constant, nodes.t, nodes.w, phi, (G, R, Q))
             for o in range(len(A)):
                 for p in range(P):
                     total = 0.0

@@ -1,0 +1,67 @@
+"""The relevance of single columns inside a source, on held-out examples (issue 15)."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.inspection import permutation_importance
+from sklearn.model_selection import KFold
+
+from manykernels import MKLClassifier, MKLRegressor
+from manykernels.inspect import column_relevance
+from manykernels.kernels import RBF, Linear, Views
+from manykernels.strings import Spectrum
+
+
+def planted(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    rna, clinic = rng.normal(size=(n, 5)), rng.normal(size=(n, 2))
+    return rna, clinic, rna[:, 3] + 0.7 * rna[:, 1] + 0.3 * clinic[:, 0] + 0.2 * rng.normal(size=n)
+
+
+def test_columns_of_a_table_lose_the_score_that_scikit_learn_measures():
+    X, _, y = planted()
+    cv, model = KFold(3), MKLRegressor([RBF(0.1), Linear()], C=1.0)
+    found = column_relevance(model, X, y, cv=cv, n_permutations=20)
+    fresh = [
+        permutation_importance(model.fit(X[a], y[a]), X[b], y[b], n_repeats=20, random_state=0).importances_mean
+        for a, b in cv.split(X)
+    ]
+    assert found.names == [f"column {k}" for k in range(5)] and set(found.kinds) == {"column"}
+    np.testing.assert_allclose(found.measure("permute").mean, np.mean(fresh, axis=0), atol=0.12)
+    assert [row["name"] for row in found.table()][:2] == ["column 3", "column 1"]
+    low = found.measure("permute").low
+    assert low[3] > 0 and found.measure("permute").se[0] < 0.1
+    assert "Columns were only permuted" in str(found) and str(found).startswith("column ")
+    assert len(found.plot().get_yticklabels()) == 5
+
+
+@pytest.mark.parametrize("form", ["dict", "sparse", "missing"])
+def test_a_source_of_views_has_its_own_columns(form):
+    rna, clinic, y = planted()
+    X = {"rna": csr_array(rna) if form == "sparse" else rna, "clinic": clinic}
+    if form == "missing":
+        X = Views(
+            X | {"rna": rna[20:]}, ids={"rna": np.arange(20, 120), "clinic": np.arange(120)}, examples=np.arange(120)
+        )
+    kernels = [("rna", RBF(0.1), "rna", "zero"), ("clinic", RBF(0.3), "clinic", "zero")]
+    found = column_relevance(MKLClassifier(kernels, C=1.0), X, y > 0, "rna", cv=3, scoring="roc_auc")
+    assert found.names == [f"rna: {k}" for k in range(5)]
+    assert found.table()[0]["name"] == "rna: 3" and found.table()[0]["permute"] > 0.05
+    assert column_relevance(MKLClassifier(kernels, C=1.0), X, y > 0, cv=2).names[5:] == ["clinic: 0", "clinic: 1"]
+
+
+def test_a_column_is_permuted_in_the_kernels_of_its_source_alone():
+    X, _, y = planted()
+    kernels = [("all", RBF(0.1)), ("three", RBF(1.0), [3])]
+    model = MKLRegressor(kernels, C=1.0, regularizer=2)
+    both, one = (column_relevance(model, X, y, source, cv=2) for source in (None, "all"))
+    assert 0 < one.measure("permute").mean[3] < both.measure("permute").mean[3]
+    assert column_relevance(model, X, y, "three", cv=2).names == ["column 3"]
+
+
+def test_bad_requests_name_the_cure():
+    X, _, y = planted(40)
+    with pytest.raises(ValueError, match="source"):
+        column_relevance(MKLRegressor([RBF(0.1)], C=1.0), X, y, "nothing", cv=2)
+    with pytest.raises(ValueError, match="no columns"):
+        column_relevance(MKLClassifier([Spectrum(2)], C=1.0), ["ACGT", "AAAA", "CCCC", "TTTT"], [0, 1, 0, 1], cv=2)
