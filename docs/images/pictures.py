@@ -5,11 +5,12 @@ from pathlib import Path
 import matplotlib
 
 matplotlib.use("Agg")
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import scale
+from sklearn.preprocessing import StandardScaler, scale
 
 from manykernels import MKLClassifier, inspect
 from manykernels.kernels import RBF, Linear
@@ -37,6 +38,18 @@ keep(inspect.WeightsAlongDisplay.from_estimator(clf, "gamma"), "along")
 keep(inspect.AlignmentDisplay.from_estimator(clf, A, a), "alignment")
 keep(inspect.StabilityDisplay.from_estimator(clf, A, a, n_boot=20, top=12), "stability")
 keep(inspect.DecisionDisplay.from_estimator(clf, B, by="source", sources=groups), "decision")
+
+names = load_breast_cancer().feature_names
+tumours = [
+    (part, StandardScaler(), RBF(), [name for name in names if part in name]) for part in ("mean", "error", "worst")
+]
+A, B, a, b = train_test_split(load_breast_cancer(as_frame=True).data, y, random_state=0)
+shares = inspect.feature_shares(MKLClassifier(tumours, C=1.0).fit(A, a), B, background=A[:20])
+figure, axes = plt.subplots(1, 2, figsize=(13, 4), layout="constrained")
+shares.plot("beeswarm", top=10, ax=axes[0])
+shares.plot("waterfall", i=3, top=10, ax=axes[1])
+figure.savefig(HERE / "picture_shares.png", dpi=72)
+A, B, a, b = train_test_split(X, y, random_state=0)
 
 shown = inspect.ReliabilityDisplay.from_estimator(
     MKLClassifier(kernels, loss="logistic", C=1.0).fit(A, a), B, b, name="logistic"

@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.check_inputs import take_examples
 from ..kernels.normalize import inverse_root
 from ..kernels.view_data import n_examples
 from ._games import GamePart, counts_columns, divided, split_views, terms_of
 from .displays.base import check_fitted, class_names, members_of
 from .shares_result import FeatureShares
+
+MAX_ROWS = 100  # examples of a report
 
 
 def feature_shares(
@@ -54,7 +57,7 @@ def feature_shares(
         The rows that stand for absent columns: a sample of some ten to a hundred training examples.
     sources : {name: kernels}, optional
         Groups of kernels, whose parts are kept apart; by default as in `relevance`, the kernels of a view, or those of
-        the same columns.
+        the same columns. Kernels that are in none are a source by themselves.
 
     Returns
     -------
@@ -75,38 +78,81 @@ def feature_shares(
     True
     """
     model = check_fitted(model)
-    predictor = model.predictor_
-    kernels = predictor.kernel_list
-    if kernels is None:
-        raise ValueError("model has precomputed kernels, whose columns are unknown: fit kernels on columns.")
-    if kernels.tasks is not None:
-        raise ValueError("model has several tasks, which feature_shares does not know: fit plain kernels.")
-    A, M, n = np.atleast_2d(model.dual_coef_), kernels.M, n_examples(X)
-    theta = np.broadcast_to(np.atleast_2d(model.kernel_weights_)[:, :M], (len(A), M))
     called, members = members_of(model, "source", sources)
-    names: dict[str, int] = {}
-    found: list[list[Any]] = [[] for _ in called]  # (columns, values) of the kernels of each source
-    base = np.zeros((len(called), len(A), n))
-    for q, own in enumerate(members):
-        for m in own:
-            if theta[:, m].any() and predictor.scale[m]:
-                players, values, rest = _kernel_shares(model, m, X, background, A * theta[:, [m]])
-                found[q].append(([names.setdefault(name, len(names)) for name in players], values))
-                base[q] += rest
-    parts = np.zeros((len(called), len(A), len(names), n))
-    for out, several in zip(parts, found, strict=True):
-        for where, values in several:
-            out[:, where] += values
-    labels = class_names(model)
+    kernels, predictor = _kernel_list(model), model.predictor_
+    A, theta = np.atleast_2d(model.dual_coef_), _weights(model)
+    left = np.setdiff1d(np.flatnonzero(theta.any(axis=0)), np.concatenate(members))
+    if len(left):
+        called, members = [*called, "other kernels"], [*members, left]
+    each = [_source_shares(model, X, background, own) for own in members]
+    names = {name: p for p, name in enumerate(dict.fromkeys(name for own, _, _ in each for name in own))}
+    parts = np.zeros((len(called), len(A), len(names), n_examples(X)))
+    for out, (own, values, _) in zip(parts, each, strict=True):
+        out[:, [names[name] for name in own]] = values
+    labels, base = class_names(model), np.array([rest for _, _, rest in each])
     decision = predictor.decision(X, A, theta) + model.intercept_[:, None]
     split, bases, decision = parts.transpose(0, 3, 2, 1), base.transpose(0, 2, 1), decision.T
     if not labels:
         split, bases, decision = split[..., 0], bases[..., 0], decision[:, 0]
-    intercept = model.intercept_ if labels else model.intercept_[0]
     return FeatureShares(
-        split, bases, intercept, decision, list(names), called, _entries(kernels, X, list(names)), labels,
+        split, bases, model.intercept_ if labels else model.intercept_[0], decision, list(names), called,
+        _entries(kernels, X, list(names)), labels,
         "an absent column adds nothing" if background is None else f"mean over {n_examples(background)} rows",
     )  # fmt: skip
+
+
+def source_columns(model: Any, X: Any, members: np.ndarray, most: float) -> list[tuple[str, float]]:
+    """[(column, its part of the sum of all mean |values|)] of a source of kernels, greatest first, for a report.
+
+    Only so many of the examples are used that examples × support × columns of the kernels is at most `most`. [] if that
+    leaves fewer than ten, if the source has one column, or if a kernel cannot be divided.
+    """
+    try:
+        kernels = _kernel_list(model)
+        width = sum(plan.width(kernels.n_features) or 0 for m in members for plan in kernels.plans(m))
+        n, rows = n_examples(X), int(most // max(model.predictor_.sizes()[0] * width, 1))
+        if min(rows, n) < 10:
+            return []
+        some = np.unique(np.linspace(0, n - 1, min(n, rows, MAX_ROWS)).astype(int))
+        names, values, _ = _source_shares(model, take_examples(X, some), None, members)
+    except ValueError:
+        return []
+    size = np.abs(values).mean(axis=(0, 2))
+    order = np.argsort(-size, kind="stable")
+    return [(names[p], float(size[p] / size.sum())) for p in order if size[p] > 0] if len(names) > 1 else []
+
+
+def _kernel_list(model):
+    kernels = model.predictor_.kernel_list
+    if kernels is None:
+        raise ValueError("model has precomputed kernels, whose columns are unknown: fit kernels on columns.")
+    if kernels.tasks is not None:
+        raise ValueError("model has several tasks, which feature_shares does not know: fit plain kernels.")
+    return kernels
+
+
+def _weights(model):
+    """θ (T, M) of each output, without slack."""
+    A, M = np.atleast_2d(model.dual_coef_), model.predictor_.kernel_list.M
+    return np.broadcast_to(np.atleast_2d(model.kernel_weights_)[:, :M], (len(A), M))
+
+
+def _source_shares(model, X, background, members):
+    """(columns, values (T, columns, n), rest (T, n)) of some kernels together."""
+    A, theta, n = np.atleast_2d(model.dual_coef_), _weights(model), n_examples(X)
+    used = [m for m in members if theta[:, m].any() and model.predictor_.scale[m]]
+    each = [_kernel_shares(model, m, X, background, A * theta[:, [m]]) for m in used]
+    return _added(each, len(A), n)
+
+
+def _added(each, T, n):
+    """The sum of several (columns, values (T, columns, n), rest (T, n))."""
+    names = {name: p for p, name in enumerate(dict.fromkeys(name for own, _, _ in each for name in own))}
+    values, rest = np.zeros((T, len(names), n)), np.zeros((T, n))
+    for own, found, empty in each:
+        values[:, [names[name] for name in own]] += found
+        rest += empty
+    return list(names), values, rest
 
 
 def _kernel_shares(model, m, X, background, A):
@@ -147,11 +193,7 @@ def _kernel_shares(model, m, X, background, A):
         for plan, x, z, b in zip(plans, *sides, strict=True)
     ]
     each = [divided(term, parts, B, name, model.n_jobs) for term in terms]
-    players = list(dict.fromkeys(player for own, _, _ in each for player in own))
-    values, rest = np.zeros((len(A), len(players), len(factor))), np.zeros((len(A), len(factor)))
-    for own, found, empty in each:
-        values[:, [players.index(player) for player in own]] += found
-        rest += empty
+    players, values, rest = _added(each, len(A), len(factor))
     return players, values * factor, rest * factor
 
 

@@ -169,8 +169,9 @@ class FeatureShares:
                 ax.plot([end, end], [at + 0.35, at - 1.35], color="0.6", linewidth=0.8)
         ax.axvline(base, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
         rows_of(ax, names[::-1], 40)
-        ax.margins(x=0.12)
-        ax.set_xlabel(f"{what} of example {i}: {base:.3g} without columns, {base + values.sum():.3g} with all")
+        ax.use_sticky_edges = False
+        ax.margins(x=0.1)
+        ax.set_xlabel(f"{what} of example {i}\n{base:.3g} without columns, {base + values.sum():.3g} with all")
 
 
 def _bars(ax, values, size, shown):

@@ -27,11 +27,19 @@ from ._html import (
     together,
 )
 
+METRIC = "The metric of {} was learned: the share of each column in the distances.", "Columns in the learned metric"
+SHARES = (
+    "Inside {}: the share of each column in the mean size of the Shapley values, which divide decisions among columns "
+    "(inspect.feature_shares of some of the examples; an absent column adds nothing).",
+    "Columns inside the source",
+)
+
 
 def kernels(facts):
     weights = facts["weights"]
     rows = weights["rows"]
-    learned = [_metric(source, shares) for source, shares in weights.get("metric", {}).items()]
+    learned = [_inside(source, shares, METRIC) for source, shares in weights.get("metric", {}).items()]
+    learned += [_inside(source, shares, SHARES) for source, shares in weights.get("columns", {}).items()]
     if weights["kernels"] == len(weights["sources"]):
         return together(learned)  # the section on sources already has a row for each kernel
     scale = charts.covering([row["share"] for row in rows])
@@ -58,16 +66,16 @@ def kernels(facts):
     return together([paragraphs(said), shown, *learned])
 
 
-def _metric(source, shares):
-    """The columns of a source, by their share in the distances between examples."""
+def _inside(source, shares, words):
+    """The columns of a source, by their share in the distances between examples or in the decisions."""
     scale = charts.covering([share for _, share in shares])
     columns = [Column("column"), Column("share", "graph", below=charts.axis(scale, 3, True)), Column("", "num")]
     rows = [
         [name(column, 60), cell(charts.bar(scale, share, percent(share)), share), cell(percent(share), share)]
         for column, share in shares
     ]
-    said = f"The metric of {strong(name(source, 40))} was learned: the share of each column in the distances."
-    return paragraphs(said) + table(columns, rows, "Columns in the learned metric", tools=True, kind="stack")
+    said, title = words
+    return paragraphs(said.format(strong(name(source, 40)))) + table(columns, rows, title, tools=True, kind="stack")
 
 
 def alignment(facts):

@@ -17,6 +17,7 @@ from ..estimators.check_inputs import optional
 from ..inspect import AlignmentDisplay, StabilityDisplay, bootstrap_weights
 from ..inspect.displays.base import class_names, members_of
 from ..inspect.metric import column_shares
+from ..inspect.shares import source_columns
 from ..kernels.view_data import n_examples
 from ._case import (
     FIT_ENTRIES,
@@ -33,6 +34,8 @@ from ._decisions import Decisions, size_of
 from ._held_out import fold_count, score, source_rows
 from ._singles import ids_of, is_list, single_examples
 
+MAX_FACTORS = 1e7  # examples × support × columns of Shapley values: about a second for each source
+MAX_COLUMNS = 10  # of a source
 BOOTSTRAP_SAMPLES = 10, 100  # at least, and at most
 
 
@@ -102,6 +105,8 @@ def _weights(case: Case) -> dict[str, Any]:
             for name, which in zip(names, members, strict=True)
         },
     }
+    shared = {name: source_columns(model, case.X, own, MAX_FACTORS) for name, own in zip(names, members, strict=True)}
+    found["columns"] = {name: own[:MAX_COLUMNS] for name, own in list(shared.items())[:MAX_SOURCES] if own}
     if (metric := optional(model, "metric_")) is not None:
         found["metric"] = {source: list(own.items())[:MAX_KERNELS] for source, own in column_shares(metric).items()}
     if len(theta) > 1:
