@@ -65,3 +65,9 @@ def test_bad_requests_name_the_cure():
         column_relevance(MKLRegressor([RBF(0.1)], C=1.0), X, y, "nothing", cv=2)
     with pytest.raises(ValueError, match="no columns"):
         column_relevance(MKLClassifier([Spectrum(2)], C=1.0), ["ACGT", "AAAA", "CCCC", "TTTT"], [0, 1, 0, 1], cv=2)
+
+
+def test_covariates_are_adjusted_for_in_every_fold():
+    X, clinic, y = planted(60)
+    found = column_relevance(MKLRegressor([RBF(0.1)], C=1.0), X, y, cv=2, covariates=clinic)
+    assert found.covariates == ["z0", "z1"] and found.table()[0]["name"] == "column 3"

@@ -262,6 +262,17 @@ def test_kernels_of_sequences_are_referred_to_explain_sequences_and_precomputed_
         feature_shares(MKLClassifier("precomputed", C=1.0).fit(K, [1, 1, 0, 0]), K)
 
 
+def test_covariates_are_part_of_the_base():
+    X, y = table()
+    Z = X[["bmi"]]
+    model = MKLClassifier([("age", RBF("median"), ["age"]), ("dose", RBF("median"), ["dose"])], C=1.0)
+    model.fit(X, y > 0.5, covariates=Z)
+    found = feature_shares(model, X[:6], covariates=Z[:6])
+    f = model.decision_function(X[:6], covariates=Z[:6])
+    np.testing.assert_allclose(found.base + found.values.sum(axis=1), f, atol=1e-10)
+    np.testing.assert_allclose(found.decision, f, atol=1e-10)
+
+
 def test_pictures_and_tables_show_the_columns_that_count():
     pytest.importorskip("matplotlib").use("Agg")
     X, y = table()

@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
-from .._validation import check_choice, check_integer, check_number
+from .._validation import check_choice, check_integer
 from ..estimators.check_inputs import take_examples
 from ..estimators.check_targets import make_splits
 from ..kernels.view_data import n_examples
 from ..kernels.views import Views
 from .columns import mixed
 from .fold import Fold
-from .held_out import name_of, scorer_of, targets
+from .held_out import covariates_for, name_of, scorer_of, targets
 from .relevance_result import Relevance
 from .sources import Row, default_sources
 from .tables import check_plain, chosen_C
@@ -26,7 +26,7 @@ from .tables import check_plain, chosen_C
 
 def column_relevance(
     model: Any, X: Any, y: Any, source: str | None = None, *, cv: Any = 5, groups: ArrayLike | None = None,
-    scoring: str | Callable | None = None, n_permutations: int = 5, level: float = 0.95, random_state: Any = 0,
+    scoring: str | Callable | None = None, n_permutations: int = 5, random_state: Any = 0, covariates: Any = None,
 ) -> Relevance:  # fmt: skip
     """What each column of a source is worth on held-out examples: the score that is lost if it is permuted.
 
@@ -47,7 +47,7 @@ def column_relevance(
     X, y : as in `relevance`
     source : str, optional
         A source of `relevance`: a view, or the kernels of the same columns. None: all kernels.
-    cv, groups, scoring, n_permutations, level, random_state : as in `relevance`
+    cv, groups, scoring, n_permutations, random_state, covariates : as in `relevance`
 
     Returns
     -------
@@ -67,18 +67,19 @@ def column_relevance(
     """
     check_plain(model)
     check_integer("n_permutations", n_permutations)
-    check_number("level", level, 0, 1)
     y, n = targets(model, y, scoring), n_examples(X)
     splits = make_splits(cv, np.zeros((n, 1)), y, is_classifier(model), groups)
     rng, score = check_random_state(random_state), scorer_of(model, scoring)
-    own = clone(model).set_params(**chosen_C(model))
+    own, Z = clone(model).set_params(**chosen_C(model)), covariates_for(model, covariates, n)
     found = []
     for train, test in splits:
-        fold = Fold(own, X, y, None, train, test, score)
+        fold = Fold(own, X, y, None, train, test, score, covariates=Z)
         orders = [rng.permutation(len(test)) for _ in range(n_permutations)]
         rows, measured = _measure(fold, source, orders)
         found.append(measured)
-    return Relevance.of(rows, found, level, name_of(score, scoring))
+    result = Relevance.of(rows, found, 0.95, name_of(score, scoring))
+    result.covariates = [] if Z is None else list(Z.columns)
+    return result
 
 
 def _measure(fold, source, orders):
@@ -100,7 +101,7 @@ def _measure(fold, source, orders):
             permuted.append(same)
             continue
         X = _moved(fold.X, view, column, again, order)
-        zero = np.zeros_like(every.b)
+        zero = np.zeros(len(every.b))
         f = fold.plan.decide(every.a, every.theta * sees, zero, fold.plan.read(fold.model, X))
         rest = decision - parts[:, :, sees].sum(axis=2).T
         permuted.append(np.mean([fold.score(rest + one) for one in f.T.reshape(len(orders), fold.n_test, -1)]))

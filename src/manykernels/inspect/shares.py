@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..estimators.check_inputs import take_examples
+from ..estimators.covariates import level_of
 from ..kernels.normalize import inverse_root
 from ..kernels.view_data import n_examples
 from ._games import GamePart, counts_columns, divided, split_views, terms_of
@@ -17,14 +18,14 @@ MAX_ROWS = 100  # examples of a report
 
 
 def feature_shares(
-    model: Any, X: Any, *, background: Any = None, sources: dict[str, Any] | None = None
+    model: Any, X: Any, *, background: Any = None, sources: dict[str, Any] | None = None, covariates: Any = None
 ) -> FeatureShares:
     """The Shapley values of the columns of X: what each adds to the decision f of a model, example by example.
 
     The players are the columns, v(S) is the decision with the columns S of x alone, and a column gets its mean gain
     v(S ∪ j) − v(S) over all orders in which columns can come. The values are exact, and
 
-        f(x) = base + Σ_j values_j,   base = intercept + v(no column)
+        f(x) = base + Σ_j values_j,   base = intercept (and covariates) + v(no column)
 
     A kernel that is a function of a sum over its columns needs no sum over the 2^d sets: for a product kernel
     k(x, z) = Π_j k_j(x_j, z_j),
@@ -58,6 +59,8 @@ def feature_shares(
     sources : {name: kernels}, optional
         Groups of kernels, whose parts are kept apart; by default as in `relevance`, the kernels of a view, or those of
         the same columns. Kernels that are in none are a source by themselves.
+    covariates : (n, q), optional
+        As in predict, if the model was fitted with covariates; what they add is part of the base.
 
     Returns
     -------
@@ -90,12 +93,13 @@ def feature_shares(
     for out, (own, values, _) in zip(parts, each, strict=True):
         out[:, [names[name] for name in own]] = values
     labels, base = class_names(model), np.array([rest for _, _, rest in each])
-    decision = predictor.decision(X, A, theta) + model.intercept_[:, None]
+    level = level_of(model, covariates, n_examples(X))
+    decision = predictor.decision(X, A, theta) + level.T.reshape(len(A), -1)
     split, bases, decision = parts.transpose(0, 3, 2, 1), base.transpose(0, 2, 1), decision.T
     if not labels:
-        split, bases, decision = split[..., 0], bases[..., 0], decision[:, 0]
+        split, bases, decision, level = split[..., 0], bases[..., 0], decision[:, 0], level[..., 0]
     return FeatureShares(
-        split, bases, model.intercept_ if labels else model.intercept_[0], decision, list(names), called,
+        split, bases, level, decision, list(names), called,
         _entries(kernels, X, list(names)), labels,
         "an absent column adds nothing" if background is None else f"mean over {n_examples(background)} rows",
     )  # fmt: skip

@@ -27,6 +27,7 @@ class FeatureShares:
     part_base : array (Q, n) or (Q, n, T)
         What the kernels of each source are worth without any column.
     intercept : float or array (T,)
+        With covariates their part is in it, (n,) or (n, T).
     decision : array (n,) or (n, T)
         The decisions: base + Σ_j values_j.
     names, sources : list of P and Q str
