@@ -173,7 +173,10 @@ class ViewPlan:
         except (AttributeError, TypeError, ValueError):
             made = []
         made = made if len(made) == d else [f"number {k} of {type(before).__name__}" for k in range(d)]
-        return [f"{stem}{name}" for name in made]
+        made = [f"{stem}{name}" for name in made]
+        if self.name is not None or self.columns is None:
+            return made
+        return [name if name in names else f"{name} ({self.label()})" for name in made]  # two PCAs of one table
 
     def needs(self) -> dict[Any, set | None]:
         """{part of X: names or positions of the columns of the view, None for all}."""
