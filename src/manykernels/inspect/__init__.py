@@ -14,7 +14,9 @@ from .displays.stability_display import StabilityDisplay
 from .displays.weights_display import WeightsDisplay, plot_weights
 from .explain import explain_sequences
 from .explanation import SequenceExplanation
+from .find_motifs import find_motifs, top_words
 from .held_out import relevance
+from .motifs import Motif, Motifs
 from .oligomers import POIM, poim, top_kmers, top_kmers_table
 from .relevance_result import Relevance
 from .sequence_plots import plot_logo, plot_poim, plot_positions
@@ -31,6 +33,8 @@ __all__ = [
     "ConvergenceDisplay",
     "DecisionDisplay",
     "FeatureShares",
+    "Motif",
+    "Motifs",
     "PathDisplay",
     "PositionWeights",
     "Relevance",
@@ -46,6 +50,7 @@ __all__ = [
     "column_relevance",
     "explain_sequences",
     "feature_shares",
+    "find_motifs",
     "plot_logo",
     "plot_poim",
     "plot_positions",
@@ -56,6 +61,7 @@ __all__ = [
     "suggest",
     "top_kmers",
     "top_kmers_table",
+    "top_words",
     "weights_table",
 ]
 __dir__ = __all__.copy  # dir() lists the public names alone

@@ -84,7 +84,7 @@ class SequenceExplanation:
         hot = self.one_hot if values.ndim == 3 else self.one_hot[:, None]
         return (values * hot).sum(axis=-1)
 
-    def _summed(self):
+    def summed(self) -> SequenceExplanation:
         """The explanation with the values of all kernels added up."""
         if self.values.ndim == 3:
             return self
@@ -94,7 +94,7 @@ class SequenceExplanation:
 
     def to_modisco(self, ohe_path: str | PathLike[str], shap_path: str | PathLike[str]) -> None:
         """Write the two NPZ files that TF-MoDISco reads: `one_hot` and `hypothetical`, (n, A, L) each."""
-        for path, values in ((ohe_path, self.one_hot), (shap_path, self._summed().hypothetical)):
+        for path, values in ((ohe_path, self.one_hot), (shap_path, self.summed().hypothetical)):
             np.savez_compressed(path, np.ascontiguousarray(values.transpose(0, 2, 1), dtype=np.float32))
 
     def to_gkmexplain(self, path: str | PathLike[str], ids: Sequence[str] | None = None) -> None:
@@ -102,7 +102,7 @@ class SequenceExplanation:
 
         `ids` are n names, 0, 1, … by default.
         """
-        values, n = self._summed().values, len(self.sequences)
+        values, n = self.summed().values, len(self.sequences)
         ids = [str(i) for i in range(n)] if ids is None else list(ids)
         if len(ids) != n:
             raise ValueError(f"ids has {len(ids)} names for {n} sequences: give one each, or None.")

@@ -1,0 +1,168 @@
+"""The search for motifs in an explanation of sequences, and the words with the largest contributions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from .._validation import check_integer
+from ._motif_chance import Chance
+from ._seqlets import Letters, find_groups, find_seqlets, spans, thresholds, window_sums
+from .explanation import SequenceExplanation
+from .motifs import Motif, Motifs
+
+LARGEST_E = 1e-6  # of a motif; models of random labels reach 1e-4
+LEAST_SEQLETS, LEAST_SHARE = 10, 0.03  # of a motif: seqlets, and their share of all seqlets
+
+
+def find_motifs(
+    explanation: SequenceExplanation, *, window: int = 8, min_seqlets: int | None = None, max_motifs: int = 20,
+    both_strands: bool | None = None,
+) -> Motifs:  # fmt: skip
+    """Motifs in sequences: stretches with large contributions, grouped and aligned into position weight matrices.
+
+    A seqlet is a window whose contributions sum to more than those of windows without a motif, at a false discovery
+    rate of 5 %; if no motif comes of these, to more than 2.5 deviations. Seqlets with similar contributions (cosine of
+    0.65 at the best offset and strand) form a group, and the columns with information and contributions around the
+    window form the motif. Windows of negative contributions are grouped in the same way. A motif counts if its
+    E value in the given sequences is at most 1e-6 (`Motif`).
+
+    Explain sequences of the class whose motifs you want, such as peaks. A model that has learned noise has no motifs.
+
+    Parameters
+    ----------
+    explanation : SequenceExplanation
+        Of any model and method (`explain_sequences`); values by kernel are added up.
+    window : int, default 8
+        Letters of a seqlet. Motifs may be longer.
+    min_seqlets : int, optional
+        The seqlets of a motif, at least; by default 10, or 3 % of all seqlets if this is more.
+    max_motifs : int, default 20
+        At most, of positive and of negative contributions each.
+    both_strands : bool, optional
+        Whether seqlets of both strands form one group. By default so for DNA.
+
+    Returns
+    -------
+    Motifs
+
+    Examples
+    --------
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.datasets import make_grammar
+    >>> from manykernels.inspect import explain_sequences, find_motifs
+    >>> from manykernels.strings import Spectrum
+    >>> data = make_grammar(120, 60, ("TGACTCAT",), purity=1.0)
+    >>> model = MKLClassifier([Spectrum(4, reverse_complement=True)], C=1.0).fit(data.X, data.y)
+    >>> found = find_motifs(explain_sequences(model, data.X[data.y > 0]))
+    >>> len(found), found[0].consensus in ("TGACTCAT", "ATGAGTCA")
+    (1, True)
+    """
+    _check(explanation)
+    check_integer("window", window, 3)
+    check_integer("max_motifs", max_motifs)
+    if min_seqlets is not None:
+        check_integer("min_seqlets", min_seqlets, 2)
+    X = explanation.sequences
+    size, lengths, codes = X.alphabet.size, X.lengths, X.codes(fill=X.alphabet.size)
+    strands = X.alphabet.name == "dna" if both_strands is None else both_strands
+    opposite = X.alphabet.opposite() if strands else None
+    total = explanation.summed().contributions
+    letters = Letters(codes, total, size, opposite, window)
+    chance = Chance(codes, letters.background, opposite)
+    found: list[Motif] = []
+    counts = {1: 0, -1: 0}
+    for sign in (1, -1):
+        letters.turn(sign)
+        sums = window_sums(sign * total, lengths, window)
+        for least in thresholds(sums):
+            seqlets = find_seqlets(sums, window, least)
+            few = max(LEAST_SEQLETS, int(LEAST_SHARE * len(seqlets.row))) if min_seqlets is None else min_seqlets
+            groups = find_groups(letters, seqlets, few, max_motifs)
+            motifs = [_motif(letters, group, chance, sign, X.alphabet.letters) for group in groups]
+            motifs = [motif for motif in motifs if motif.e_value <= LARGEST_E]
+            counts[sign] = len(seqlets.row)
+            if motifs:
+                break
+        found += motifs
+    found.sort(key=lambda motif: -abs(motif.contribution.sum()))
+    named = [motif.named(f"motif{k}") for k, motif in enumerate(found, 1)]
+    return Motifs(named, X.alphabet.letters, letters.background, len(X), counts[1] + counts[-1], opposite is not None)
+
+
+def _motif(letters, group, chance, sign, alphabet):
+    """The motif of a group, in the direction of most of its seqlets."""
+    before, after = letters.extent(group)
+    if np.count_nonzero(group.strand < 0) > len(group.strand) / 2:
+        before, after = after, before
+        group = group._replace(strand=-group.strand)
+    hot, values = letters.cut(*group, before, after)
+    P, mean = letters.tables(group, before, after)
+    first, _ = spans(group, letters.w, before, after)
+    return Motif(
+        "", alphabet, P, sign * mean, group.seqlets.row, first, group.strand,
+        sign * values.sum(axis=(1, 2)), chance.e_value(P, hot),
+    )  # fmt: skip
+
+
+def top_words(explanation: SequenceExplanation, k: int = 6, n: int = 20) -> list[tuple[str, int, float]]:
+    """The words of k letters whose contributions stand out most in the explained sequences.
+
+    Words are ordered by √count · |mean − m|, where m is the mean over all words of k letters. Of DNA, a word and its
+    reverse complement count as one, the first in the alphabet.
+
+    Parameters
+    ----------
+    explanation : SequenceExplanation
+        Values by kernel are added up.
+    k : int, default 6
+        Letters of a word.
+    n : int, default 20
+        The number of words.
+
+    Returns
+    -------
+    list of (word, count, mean contribution)
+        The contribution of a word is the sum of those of its letters.
+
+    Examples
+    --------
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.datasets import make_grammar
+    >>> from manykernels.inspect import explain_sequences, top_words
+    >>> from manykernels.strings import Spectrum
+    >>> data = make_grammar(120, 60, ("TGACTCA",), purity=1.0)
+    >>> model = MKLClassifier([Spectrum(4, reverse_complement=True)], C=1.0).fit(data.X, data.y)
+    >>> top_words(explain_sequences(model, data.X), k=7, n=1)[0][0]
+    'TGACTCA'
+    """
+    _check(explanation)
+    X = explanation.sequences
+    size, letters = X.alphabet.size, X.alphabet.letters
+    check_integer("k", k, 1, max(1, int(62 / np.log2(size + 1))))
+    check_integer("n", n)
+    codes = X.codes(fill=size).astype(np.int64)
+    if codes.shape[1] < k:
+        return []
+    power = size ** np.arange(k)[::-1]
+    views = sliding_window_view(codes, k, axis=1)
+    good = (views < size).all(axis=-1)
+    numbers = views[good] @ power
+    if X.alphabet.name == "dna":
+        numbers = np.minimum(numbers, X.alphabet.opposite().astype(np.int64)[views[good]][:, ::-1] @ power)
+    values = sliding_window_view(explanation.summed().contributions, k, axis=1).sum(axis=-1)[good]
+    words, which, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    means = np.bincount(which, values) / counts
+    best = np.argsort(-np.sqrt(counts) * np.abs(means - values.mean()), kind="stable")[:n] if len(words) else []
+    return [
+        ("".join(letters[words[j] // p % size] for p in power), int(counts[j]), float(means[j])) for j in best
+    ]  # fmt: skip
+
+
+def _check(explanation: Any) -> None:
+    if not isinstance(explanation, SequenceExplanation):
+        raise ValueError(
+            f"explanation is of type {type(explanation).__name__}: give what explain_sequences(model, X) returns."
+        )
