@@ -1,10 +1,10 @@
 """Seqlets, the stretches of sequences with large contributions, and groups of seqlets that resemble each other.
 
-S(p) is the sum of the contributions of the letters [p, p + w). Where no motif is, S is about normal, and the half of its
-distribution away from the motifs shows its middle and deviation. A seqlet is a window whose S is too large for that.
-Seqlets are compared by the cosine of their contributions, (w + 2·w//2, A), at the best of some offsets and strands.
-Groups are found one after the other: the densest seqlet with its neighbours, then the seqlets that resemble the mean of
-the group.
+S(p) is the sum of the contributions of the letters [p, p + w). Where no motif is, S is about normal, and the half of
+its distribution away from the motifs shows its middle and deviation. A seqlet is a window whose S is too large for
+that. Seqlets are compared by the cosine of their contributions, (w + 2·w//2, A), at the best of some offsets and
+strands. Groups are found one after the other: the densest seqlet with its neighbours, then the seqlets that resemble
+the mean of the group. In the end seqlets leave a group that match less than a third of its motif.
 """
 
 from typing import NamedTuple
@@ -18,6 +18,7 @@ SEEDS = 1000  # seqlets that are compared in pairs, the strongest ones
 MOST = 20_000  # seqlets that are grouped, the strongest ones
 TURNS = 10
 RATE, DEVIATIONS = 0.05, 2.5
+LEAST_MATCH = 1 / 3  # of the largest score of a motif
 BREAK = 2  # columns inside a motif that may be empty
 LEAST_BITS, LEAST_SHARE = 0.1, 0.1  # of a column: of log2(A), of the largest contribution of a column
 
@@ -213,7 +214,8 @@ def find_groups(letters, seqlets, least, most):
                 break
         else:
             groups.append(group)
-    return [distinct(group, letters.w) for group in groups]
+    groups = [_matching(letters, distinct(group, letters.w)) for group in groups]
+    return [group for group in groups if len(group.offset) >= least]
 
 
 def _densest(letters, seqlets, frames, least):
@@ -274,7 +276,7 @@ def _joined(letters, group, other):
 
 
 def distinct(group, w):
-    """The group without all but the strongest of seqlets whose frames lie at the same place, half a window or nearer."""
+    """The group with the strongest one alone of seqlets whose frames lie at most half a window apart."""
     place = group.seqlets.start + group.offset
     order = np.argsort(-group.seqlets.strength, kind="stable")
     kept: dict[int, list[int]] = {}
@@ -282,5 +284,21 @@ def distinct(group, w):
         near = kept.setdefault(int(group.seqlets.row[k]), [])
         if all(abs(place[k] - place[j]) > w // 2 for j in near):
             near.append(int(k))
-    rows = np.sort(np.concatenate(list(kept.values()))).astype(int)
-    return Group(group.seqlets.take(rows), group.offset[rows], group.strand[rows])
+    return _members(group, np.sort(np.concatenate(list(kept.values()))).astype(int))
+
+
+def _members(group, which):
+    return Group(group.seqlets.take(which), group.offset[which], group.strand[which])
+
+
+def _matching(letters, group):
+    """The group without seqlets whose score Σ_j log2(P[j, letter] / background) is less than a third of the largest."""
+    for _ in range(TURNS):
+        before, after = letters.extent(group)
+        score = np.log2(letters.tables(group, before, after)[0] / letters.background)
+        hot, _ = letters.cut(*group, before, after)
+        good = (hot * score).sum(axis=(1, 2)) >= LEAST_MATCH * score.max(axis=1).sum()
+        if good.all() or not good.any():
+            break
+        group = _members(group, good)
+    return group

@@ -227,16 +227,14 @@ class Motifs:
         if not self.motifs:
             raise ValueError("there is no motif to draw: explain more sequences, or see top_words(explanation).")
         widest = max(motif.width for motif in self)
-        size = (3.2 + 0.42 * widest, 0.5 + 1.35 * len(self))
-        _, axes = panels(ax, len(self), 2, size, gridspec_kw={})
+        _, axes = panels(ax, len(self), 2, (3.6 + 0.42 * widest, 0.4 + 1.4 * len(self)))
         for (left, right), motif in zip(axes, self, strict=True):
             draw_letters(plain(left), motif.information(self.background), self.letters, 1)
             left.set_ylim(0, np.log2(len(self.letters)))
-            left.set_ylabel(f"{motif.name}\nbits")
             draw_letters(plain(right), motif.contributions, self.letters, 1)
             note(right, f"{len(motif)} seqlets in {motif.n_sequences} sequences")
             for one in (left, right):
                 one.set_xlim(0.4, widest + 0.6)
-        axes[0, 0].set_title("information", loc="left", fontsize="medium")
-        axes[0, 1].set_title("contribution", loc="left", fontsize="medium")
+            left.set_ylabel(f"{motif.name}\nbits")
+            right.set_ylabel("contribution")
         return axes
