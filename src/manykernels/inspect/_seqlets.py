@@ -18,6 +18,7 @@ SEEDS = 1000  # seqlets that are compared in pairs, the strongest ones
 MOST = 20_000  # seqlets that are grouped, the strongest ones
 TURNS = 10
 RATE, DEVIATIONS = 0.05, 2.5
+COPIED = 0.25  # of log2(A), in the columns beside a motif
 LEAST_MATCH = 1 / 3  # of the largest score of a motif
 BREAK = 2  # columns inside a motif that may be empty
 LEAST_BITS, LEAST_SHARE = 0.1, 0.1  # of a column: of log2(A), of the largest contribution of a column
@@ -104,7 +105,7 @@ class Letters:
     """
 
     def __init__(self, codes, track, size, opposite, w):
-        self.w, self.flank, self.margin = w, w // 2, 4 * w
+        self.w, self.flank, self.margin = w, w // 2, 8 * w
         self.A, self.opposite, self.strands = size, opposite, (1,) if opposite is None else (1, -1)
         around = ((0, 0), (self.margin, self.margin))
         self.codes, self.track = np.pad(codes, around, constant_values=size), np.pad(track, around)
@@ -178,6 +179,12 @@ class Letters:
                 last, at = (at if good[at] else last), at + step
             ends.append(last)
         return far - ends[0], ends[1] + 1 - far - self.w
+
+    def copied(self, group, before, after):
+        """Whether three quarters of the columns beside a motif have information too: the seqlets are copies."""
+        far = 2 * self.w
+        bits = information(self.tables(group, before + far, after + far)[0], self.background).sum(axis=1)
+        return max(np.quantile(side, 0.25) for side in (bits[:far], bits[-far:])) >= COPIED * np.log2(self.A)
 
 
 def information(P, background):

@@ -26,8 +26,9 @@ def find_motifs(
     A seqlet is a window whose contributions sum to more than those of windows without a motif, at a false discovery
     rate of 5 %; if no motif comes of these, to more than 2.5 deviations. Seqlets with similar contributions (cosine of
     0.65 at the best offset and strand) form a group, and the columns with information and contributions around the
-    window form the motif. Windows of negative contributions are grouped in the same way. A motif counts if its
-    E value in the given sequences is at most 1e-6 (`Motif`).
+    window form the motif. Windows of negative contributions are grouped in the same way. A motif counts if its E value
+    in the given sequences is at most 1e-6 (`Motif`). If the letters beside a motif are alike too, its seqlets may
+    be copies of one stretch of a genome; such motifs come last, and are called repeat1, repeat2, …
 
     Explain sequences of the class whose motifs you want, such as peaks. A model that has learned noise has no motifs.
 
@@ -88,7 +89,8 @@ def find_motifs(
                 break
         found += motifs
     found.sort(key=lambda motif: -abs(motif.contribution.sum()))
-    named = [motif.named(f"motif{k}") for k, motif in enumerate(found, 1)]
+    kinds = {name: [motif for motif in found if motif.name == name] for name in ("motif", "repeat")}
+    named = [motif.named(f"{name}{k}") for name, own in kinds.items() for k, motif in enumerate(own, 1)]
     return Motifs(named, X.alphabet.letters, letters.background, len(X), counts[1] + counts[-1], opposite is not None)
 
 
@@ -101,8 +103,9 @@ def _motif(letters, group, chance, sign, alphabet):
     hot, values = letters.cut(*group, before, after)
     P, mean = letters.tables(group, before, after)
     first, _ = spans(group, letters.w, before, after)
+    kind = "repeat" if letters.copied(group, before, after) else "motif"
     return Motif(
-        "", alphabet, P, sign * mean, group.seqlets.row, first, group.strand,
+        kind, alphabet, P, sign * mean, group.seqlets.row, first, group.strand,
         sign * values.sum(axis=(1, 2)), chance.e_value(P, hot),
     )  # fmt: skip
 
