@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from . import gkm, gkm_genome, learn, start, use
+from . import gkm, gkm_explain, gkm_genome, learn, start, use
 from ._talk import Commands
 from .demo import demo
 from .report import report
@@ -33,6 +33,7 @@ for _command in (learn.fit, use.predict, use.score, learn.cv, use.inspect, repor
     app.command()(_command)
 
 words = typer.Typer(no_args_is_help=True)
-for _command in (gkm.train, gkm.predict, gkm_genome.kmers, gkm_genome.weights, gkm_genome.peaks, gkm_genome.variants):
+for _command in (gkm_genome.peaks, gkm.train, gkm.predict, gkm_explain.explain, gkm_explain.motifs,
+                 gkm_genome.variants, gkm_genome.weights, gkm_genome.kmers):  # fmt: skip
     words.command()(_command)
 app.add_typer(words, name="gkm", help="Support vector machines on gapped words of DNA, as gkm-SVM and LS-GKM.")

@@ -197,16 +197,17 @@ class _Column:
     """A model that was fitted to a table with one column of sequences, as one of sequences."""
 
     def __init__(self, model, name):
-        self.model, self.name, self.kernel_names_ = model, name, model.kernel_names_
+        self.model, self.name = model, name
+        self.kernel_names_, self.predictor_ = model.kernel_names_, model.predictor_
 
-    def _table(self, X):
+    def table(self, X):
         return pandas().DataFrame({self.name: list(map(str, X))})
 
     def decision_function(self, X):
-        return self.model.decision_function(self._table(X))
+        return self.model.decision_function(self.table(X))
 
     def decision_parts(self, X):
-        return self.model.decision_parts(self._table(X))
+        return self.model.decision_parts(self.table(X))
 
 
 def read_model(path: str) -> Any:
@@ -219,3 +220,15 @@ def read_model(path: str) -> Any:
     if len(columns) > 1:
         raise Wrong(f"{path} uses {len(columns)} columns, and sequences are one: use `manykernels predict`.")
     return model if names is None else _Column(model, names[0])
+
+
+def estimator_and_data(model: Any, X: Any) -> tuple[Any, Any]:
+    """A model of `read_model` as it was fitted, and sequences in the form in which it takes them."""
+    return (model.model, model.table(X)) if isinstance(model, _Column) else (model, X)
+
+
+def in_options(text: str, words: dict[str, str]) -> str:
+    """The message of an error, in which options replace arguments of Python."""
+    for before, after in words.items():
+        text = text.replace(before, after)
+    return text

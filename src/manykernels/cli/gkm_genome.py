@@ -9,12 +9,13 @@ import manykernels as mk
 
 from ._models import check_output
 from ._talk import Debug, Quiet, Wrong, command, speaker
-from .gkm import Model, read_model
+from .gkm import Model, in_options, read_model
 
 Word = Annotated[int, typer.Argument(min=1, max=12, help="Letters of a word; deltaSVM takes 10 or 11.")]
 Output = Annotated[str, typer.Argument(help="The file to write.")]
 Genome = Annotated[str, typer.Argument(help="FASTA of the reference, not compressed.")]
 Seed = Annotated[int, typer.Option("-r", min=0, help="The seed.")]
+PYTHON = {'invalid="skip"': "--skip", "width=None, but": "Without --width,", "give width,": "give --width,"}
 
 
 def kmers(k: Word, output: Output, quiet: Quiet = False, debug: Debug = False) -> None:
@@ -69,7 +70,9 @@ class VariantOptions:
     variants: Annotated[str, typer.Argument(help="VCF, or a table as --format says.")]
     genome: Genome
     output: Output
-    width: Annotated[int, typer.Option(min=1, help="Letters of a window: as in training.")]
+    width: Annotated[
+        int | None, typer.Option(min=1, help="Letters of a window; by default as in training, if all had the same.")
+    ] = None
     format: Annotated[str | None, typer.Option(help="vcf, chrombpnet, bed, plink or original.")] = None
     weights: Annotated[str | None, typer.Option(help="Weights of words: adds deltaSVM's score.")] = None
     shuffles: Annotated[int, typer.Option(min=0, help="Shuffled windows of a variant, for p and q; 0: none.")] = 10
@@ -86,11 +89,14 @@ def variants(asked: VariantOptions) -> None:
     say, fitted = speaker(asked.quiet), read_model(asked.model)
     given = mk.genome.read_variants(asked.variants, asked.format)
     say(f"scoring {len(given):,} variants, each between {asked.shuffles} shuffled flanks too.")
-    found = mk.genome.score_variants(
-        fitted, given, asked.genome, asked.width,
-        weights=asked.weights, n_shuffles=asked.shuffles, invalid="skip" if asked.skip else "error",
-        random_state=asked.seed,
-    )  # fmt: skip
+    try:
+        found = mk.genome.score_variants(
+            fitted, given, asked.genome, asked.width,
+            weights=asked.weights, n_shuffles=asked.shuffles, invalid="skip" if asked.skip else "error",
+            random_state=asked.seed,
+        )  # fmt: skip
+    except ValueError as error:
+        raise Wrong(in_options(str(error), PYTHON)) from error
     found.to_csv(asked.output)
     say(f"{asked.output} is written.")
     typer.echo(found.summary())

@@ -91,6 +91,11 @@ class Windows:
     def __len__(self) -> int:
         return len(self.start)
 
+    @property
+    def places(self) -> list[str]:
+        """The texts chrom:start-stop, counted as in BED files."""
+        return [place(*row) for row in zip(self.chrom, self.start, self.stop, strict=True)]
+
     def summary(self) -> str:
         """One line: how many windows there are, how many hold letters that match nothing, and what was left out."""
         left = counted(self.dropped)
@@ -105,9 +110,9 @@ class Windows:
 
     def to_fasta(self, path: str | PathLike[str]) -> None:
         """Write the sequences as a FASTA file with the headers chrom:start-stop, counted as in BED files."""
-        rows = zip(self.chrom, self.start, self.stop, self.sequences, strict=True)
+        rows = zip(self.places, self.sequences, strict=True)
         with open(path, "w") as file:
-            file.writelines(f">{place(*row)}\n{letters}\n" for *row, letters in rows)
+            file.writelines(f">{header}\n{letters}\n" for header, letters in rows)
 
 
 def place(chrom, start, stop):

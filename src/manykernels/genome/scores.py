@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_integer
+from ..banks.base import Predictor
 from ..sequences import DNA, Sequences
 from ._decide import decide
 from ._text import ColumnTable, counted
@@ -61,9 +62,9 @@ class VariantScores(ColumnTable):
 
 
 def score_variants(
-    model: Any, variants: str | PathLike[str] | Variants, reference: str | PathLike[str] | Reference, width: int, *,
-    weights: KmerWeights | str | PathLike[str] | None = None, n_shuffles: int = 10, invalid: str = "error",
-    output: int | None = None, random_state: int = 0,
+    model: Any, variants: str | PathLike[str] | Variants, reference: str | PathLike[str] | Reference,
+    width: int | None = None, *, weights: KmerWeights | str | PathLike[str] | None = None, n_shuffles: int = 10,
+    invalid: str = "error", output: int | None = None, random_state: int = 0,
 ) -> VariantScores:  # fmt: skip
     """The decisions of a model at both alleles of variants, delta = f(alternative) − f(reference), and p and q values.
 
@@ -84,8 +85,9 @@ def score_variants(
     variants : path or Variants
         A path is read as a VCF file; for tables see `read_variants`.
     reference : path or Reference
-    width : int
-        The letters of a window: the width of the training windows if kernels depend on positions.
+    width : int, optional
+        The letters of a window. By default those of the training windows, if the model has kept sequences of one
+        length.
     weights : KmerWeights or path, optional
         Adds the column deltasvm.
     n_shuffles : int, default 10
@@ -118,7 +120,12 @@ def score_variants(
     >>> list(found.columns)
     ['id', 'chrom', 'pos', 'ref', 'alt', 'score_ref', 'score_alt', 'delta', 'p', 'q', 'delta:words']
     """
-    check_integer("width", width)
+    width = _training_width(model) if width is None else check_integer("width", width)
+    if width is None:
+        raise ValueError(
+            "width=None, but the model does not tell the letters of a window, or was fitted to several lengths: give "
+            "width, 101 for example."
+        )
     check_integer("n_shuffles", n_shuffles, 0)
     rng = np.random.default_rng(check_integer("random_state", random_state, 0))
     with opened(reference) as genome:
@@ -142,6 +149,16 @@ def score_variants(
     columns |= extra | {f"delta:{name}": column for name, column in zip(names, by_kernel.T, strict=True)}
     columns = {name: np.asarray(column) for name, column in columns.items()}
     return VariantScores(columns, variants.skipped, at_ends)
+
+
+def _training_width(model):
+    """The letters of the sequences that a model has kept from training; None if lengths differ or are unknown."""
+    predictor = vars(model).get("predictor_")
+    if not isinstance(predictor, Predictor) or predictor.kernel_list is None:  # a user's model may have none
+        return None
+    kept = [predictor.support_sequences(m) for m in range(predictor.kernel_list.M)]
+    lengths = np.unique(np.concatenate([[0], *(X.lengths for X in kept if X is not None)]))
+    return int(lengths[1]) if len(lengths) == 2 else None
 
 
 def _flanks(variants, rows, genome, width):

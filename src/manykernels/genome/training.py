@@ -61,6 +61,11 @@ class TrainingSet(ColumnTable):
         return self._both("chrom")
 
     @property
+    def places(self) -> list[str]:
+        """The texts chrom:start-stop of all windows, counted as in BED files."""
+        return self.positives.places + self.negatives.windows.places
+
+    @property
     def columns(self) -> dict[str, np.ndarray]:  # type: ignore[override]
         """The table that `to_csv` writes: chrom, start, stop, name, y, gc and repeats of each window."""
         places = {name: self._both(name) for name in ("chrom", "start", "stop", "name")}

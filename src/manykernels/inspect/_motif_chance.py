@@ -68,4 +68,4 @@ class Chance:
         here, there = (best_scores(codes, P, self.background, self.opposite) for codes in (self.codes, self.drawn))
         share = (np.count_nonzero(there >= least) + 1) / (len(there) + 1)
         log = binom.logsf(np.count_nonzero(here >= least) - 1, len(here), min(share, 1.0)) + bits * np.log(2)
-        return float(np.exp(min(log, 700.0)))
+        return float(np.exp(np.clip(log, -690.0, 690.0)))  # 1e-300 stands for less too

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -13,6 +15,8 @@ from .._pictures import panels, plain, short
 from ..sequences import Sequences
 from .sequence_plots import draw_letters
 
+PLACE = re.compile(r"(?:.*::)?(?P<chrom>[^:\s]+):(?P<start>\d+)-(?P<stop>\d+)(?:\((?P<strand>[+-])\))?(?:\s.*)?")
+
 
 @dataclass(frozen=True, eq=False)
 class SequenceExplanation:
@@ -21,7 +25,8 @@ class SequenceExplanation:
     Parameters
     ----------
     values : array (n, L, A), or (n, M, L, A) by kernel
-        L is the length of the longest sequence; values behind the end of a sequence are NaN.
+        L is the length of the longest sequence. Values behind the end of a sequence are NaN; `contributions` and
+        `hypothetical`, which are made of them, are 0 there.
     letters : str
         The A letters of the alphabet, in the order of the last axis.
     sequences : Sequences
@@ -58,6 +63,13 @@ class SequenceExplanation:
     method: str
     mode: int | None = None
     kernel_names: list[str] | None = None
+
+    def __repr__(self) -> str:
+        n, lengths = len(self.sequences), np.unique(self.sequences.lengths)
+        size = "no" if not n else f"{lengths[0]}" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
+        mode = "" if self.mode is None else f", mode={self.mode}"
+        kernels = "" if self.kernel_names is None else f", by {len(self.kernel_names)} kernels"
+        return f"SequenceExplanation({n} sequences of {size} letters, method={self.method!r}{mode}{kernels})"
 
     @property
     def one_hot(self) -> np.ndarray:
@@ -110,6 +122,56 @@ class SequenceExplanation:
             for name, score, rows, length in zip(ids, self.decision, values, self.sequences.lengths, strict=True):
                 shown = ";".join(",".join(f"{value:g}" for value in row) for row in rows[:length].tolist())
                 file.write(f"{name}\t{score:g}\t{shown}\n")
+
+    def to_bigwig(
+        self, path: str | PathLike[str], places: Sequence[str], sizes: Mapping[str, int] | None = None
+    ) -> None:
+        """Write the `contributions` as a bigWig track, which genome browsers show; the mean where windows overlap.
+
+        `places` are n texts chrom:start-stop, counted as in BED files: `Windows.places`, or the headers of FASTA files
+        from `gkm peaks` and bedtools. `sizes` are the lengths of the contigs, `Reference.lengths`; by default contigs
+        end where the last window ends. The package pyBigWig writes the file (`pip install manykernels[bigwig]`).
+        """
+        try:
+            import pyBigWig
+        except ImportError as error:
+            raise ImportError("to_bigwig needs pyBigWig: pip install manykernels[bigwig]") from error
+        tracks = self._located(list(places))
+        sizes = {chrom: int(at.max()) + 1 for chrom, (at, _) in tracks.items()} if sizes is None else sizes
+        for chrom, (at, _) in tracks.items():
+            if at.max() >= sizes.get(chrom, 0):
+                raise ValueError(
+                    f"places reach {chrom}:{at.max() + 1}, but sizes has {sizes.get(chrom)} for {chrom!r}: give the "
+                    "lengths of the contigs of the same genome, Reference(path).lengths."
+                )
+        chroms = [chrom for chrom in sizes if chrom in tracks]
+        with pyBigWig.open(os.fsdecode(path), "w") as file:
+            file.addHeader([(chrom, int(sizes[chrom])) for chrom in chroms])
+            for chrom in chroms:
+                at, values = tracks[chrom]
+                file.addEntries(chrom, at.tolist(), values=values.tolist(), span=1)
+
+    def _located(self, places):
+        """{chrom: (sorted positions, mean contributions there)}."""
+        if len(places) != len(self.sequences):
+            raise ValueError(f"places has {len(places)} texts for {len(self.sequences)} sequences: give one each.")
+        total, found = self.summed().contributions, {}
+        for i, (text, length) in enumerate(zip(places, self.sequences.lengths.tolist(), strict=True)):
+            place = PLACE.fullmatch(str(text))
+            if place is None or int(place["stop"]) - int(place["start"]) != length:
+                raise ValueError(
+                    f"places[{i}]={text!r} is not the place of {length} letters: give chrom:start-stop, counted as in "
+                    "BED files, as Windows.places and the headers of `gkm peaks` are."
+                )
+            track = total[i, :length]
+            at = np.arange(int(place["start"]), int(place["stop"]))
+            found.setdefault(place["chrom"], []).append((at, track[::-1] if place["strand"] == "-" else track))
+        tracks = {}
+        for chrom, parts in found.items():
+            at, which = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
+            values = np.concatenate([part[1] for part in parts])
+            tracks[chrom] = at, np.bincount(which, values) / np.bincount(which)
+        return tracks
 
     def plot(
         self, i: int = 0, start: int | None = None, stop: int | None = None, ax: Any = None, hypothetical: bool = False
