@@ -16,6 +16,7 @@ COMMANDS = (
     "splice",
     "sequences",
     "gkm",
+    "grammar",
     "pairs",
     "cv",
     "relevance",

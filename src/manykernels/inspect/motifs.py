@@ -183,21 +183,17 @@ class Motifs:
         """For each two motifs the distance that is most frequent: (name, name, distance, count, sequences with both).
 
         The distance goes from the first letter of one motif to the first letter of the other, read on the strand of the
-        first. A distance counts once a sequence.
+        motif that is named first: the one of both whose strand gives the larger count. A distance counts once a
+        sequence.
         """
         found = []
         for a, one in enumerate(self.motifs):
             for other in self.motifs[a + 1 :]:
-                seen: Counter[int] = Counter()
-                common = np.intersect1d(one.sequence, other.sequence)
-                for row in common:
-                    i, j = np.flatnonzero(one.sequence == row), np.flatnonzero(other.sequence == row)
-                    ahead = other.start[j] - one.start[i][:, None]
-                    behind = one.start[i][:, None] + one.width - other.start[j] - other.width
-                    seen.update(np.unique(np.where(one.strand[i][:, None] > 0, ahead, behind)).tolist())
-                if seen:
-                    distance, count = max(seen.items(), key=lambda item: (item[1], -abs(item[0])))
-                    found.append((one.name, other.name, int(distance), count, len(common)))
+                ways = [(*_distance(*pair), pair) for pair in ((one, other), (other, one))]
+                count, distance, (first, second) = max(ways, key=lambda way: way[0])
+                if count:
+                    common = len(np.intersect1d(one.sequence, other.sequence))
+                    found.append((first.name, second.name, distance, count, common))
         return found
 
     def to_meme(self, path: str | PathLike[str]) -> None:
@@ -238,3 +234,15 @@ class Motifs:
             left.set_ylabel(f"{motif.name}\nbits")
             right.set_ylabel("contribution")
         return axes
+
+
+def _distance(one, other):
+    """(count, distance) of the most frequent distance from one motif to the other, on the strand of the first."""
+    seen: Counter[int] = Counter()
+    for row in np.intersect1d(one.sequence, other.sequence):
+        start, ahead = (column[one.sequence == row][:, None] for column in (one.start, one.strand))
+        there = other.start[other.sequence == row]
+        behind = start + one.width - there - other.width
+        seen.update(np.unique(np.where(ahead > 0, there - start, behind)).tolist())
+    distance, count = max(seen.items(), key=lambda item: (item[1], -abs(item[0])), default=(0, 0))
+    return count, distance
