@@ -1,13 +1,13 @@
-"""Planted grammar: are the motifs of generated sequences found again, and are substitutions that break them ranked first?
+"""Planted grammar: are the motifs of generated sequences found again, and do substitutions that break them rank first?
 
-Sequences of 150 letters, half of which have three motifs of 8 letters, 6 random letters apart, on one of both strands
-(`datasets.make_grammar`). A model of gapped words learns from half of the sequences; the positives of the other half are
-explained by mutagenesis, and `find_motifs` runs with its defaults. The similarity of a planted motif is the mean
+Half of the sequences of 150 letters have three motifs of 8 letters, 6 random letters apart, on one of both strands
+(`datasets.make_grammar`). A model of gapped words learns from half of the sequences; the positives of the other half
+are explained by mutagenesis, and `find_motifs` runs with its defaults. The similarity of a planted motif is the mean
 correlation of its columns with those of the motif found, at the best offset and strand; columns without a partner
 count 0. Each of these positives then gets one substitution of the likeliest letter of a motif, and one at 5 letters or
 more from all motifs; the area under the ROC curve is that of |delta| for the first against the second.
 
-The margins below were fixed before the first run. They hold for 90 % purity; the row of 80 % is there to see where it ends.
+The margins below were fixed before the first run. They are meant for 90 % purity; the rows of 80 % show where it ends.
 """
 
 import numpy as np
@@ -33,8 +33,8 @@ def main(data=None, out=".", quick=False):
          row["distances"], f"{row['area']:.3f}", f"{row['held_out']:.3f}", "yes" if holds(row) else "no")
         for row in rows
     ]  # fmt: skip
-    columns = ("purity", "seed", "similarity", "motifs found", "distances of 3", "area of variants", "area of sequences",
-               "within the margins")  # fmt: skip
+    columns = ("purity", "seed", "similarity", "motifs found", "distances of 3", "area of variants",
+               "area of sequences", "within the margins")  # fmt: skip
     show("Planted grammar", columns, lines, "similarity: mean correlation of columns; distances that are exact")
     write(out, "grammar", {"rows": rows})
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-RANDOM_LETTERS = 2**20  # of random sequences, about
+RANDOM_LETTERS = 2**19  # of random sequences, about
 
 
 def random_like(codes, size, rng):

@@ -299,12 +299,13 @@ def _members(group, which):
 
 
 def _matching(letters, group):
-    """The group without seqlets whose score Σ_j log2(P[j, letter] / background) is less than a third of the largest."""
+    """The group without seqlets that lack a letter, or whose score Σ_j log2(P[j, letter] / background) is small."""
     for _ in range(TURNS):
         before, after = letters.extent(group)
         score = np.log2(letters.tables(group, before, after)[0] / letters.background)
         hot, _ = letters.cut(*group, before, after)
         good = (hot * score).sum(axis=(1, 2)) >= LEAST_MATCH * score.max(axis=1).sum()
+        good &= hot.sum(axis=(1, 2)) == len(score)  # none reaches past an end or over an unknown letter
         if good.all() or not good.any():
             break
         group = _members(group, good)
