@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-ALIKE = 0.65  # least cosine of a seqlet and the mean of its group
+ALIKE = 0.72  # least cosine of a seqlet and the mean of its group
 SAME = 0.75  # least cosine of the means of two groups that become one
 SEEDS = 1000  # seqlets that are compared in pairs, the strongest ones
 MOST = 20_000  # seqlets that are grouped, the strongest ones

@@ -25,7 +25,7 @@ def find_motifs(
 
     A seqlet is a window whose contributions sum to more than those of windows without a motif, at a false discovery
     rate of 5 %; if no motif comes of these, to more than 2.5 deviations. Seqlets with similar contributions (cosine of
-    0.65 at the best offset and strand) form a group, and the columns with information and contributions around the
+    0.72 at the best offset and strand) form a group, and the columns with information and contributions around the
     window form the motif. Windows of negative contributions are grouped in the same way. A motif counts if its E value
     in the given sequences is at most 1e-6 (`Motif`). If the letters beside a motif are alike too, its seqlets may
     be copies of one stretch of a genome; such motifs come last, and are called repeat1, repeat2, …
