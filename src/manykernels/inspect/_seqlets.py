@@ -14,6 +14,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 ALIKE = 0.72  # least cosine of a seqlet and the mean of its group
 SAME = 0.75  # least cosine of the means of two groups that become one
+STRONG = 0.25  # least contribution of a column that counts for this, of the largest
+INSIDE = 0.75  # least share of these columns in the motif of the other
 SEEDS = 1000  # seqlets that are compared in pairs, the strongest ones
 MOST = 20_000  # seqlets that are grouped, the strongest ones
 TURNS = 10
@@ -215,7 +217,7 @@ def find_groups(letters, seqlets, least, most):
         left[rest[members]] = False
         left &= ~_covered(letters, seqlets, group)
         for k, other in enumerate(groups):
-            joined = _joined(letters, other, group)
+            joined = _joined(letters, other, group) or _joined(letters, group, other)
             if joined is not None:
                 groups[k] = joined
                 break
@@ -268,8 +270,10 @@ def _joined(letters, group, other):
     shift, fits = np.arange(len(pieces)) - far, []  # from the frame of the group to that of the other
     for strand in letters.strands:
         turned = own if strand > 0 else own[::-1][:, letters.opposite[: letters.A]]
-        cosine = unit(pieces.reshape(len(pieces), -1)) @ unit(turned.reshape(1, -1))[0]
-        inside = (shift + w / 2 >= -before) & (shift + w / 2 <= w + after)
+        strong = turned.sum(axis=1) >= STRONG * turned.sum(axis=1).max()
+        cosine = unit((pieces * strong[:, None]).reshape(len(pieces), -1)) @ unit(turned.reshape(1, -1))[0]
+        place = shift[:, None] + np.flatnonzero(strong)
+        inside = ((place >= -before) & (place < w + after)).mean(axis=1) >= INSIDE
         at = int(np.where(inside, cosine, -1).argmax())
         fits.append((cosine[at] if inside[at] else -1.0, int(shift[at]), strand))
     fit, shift, strand = max(fits)

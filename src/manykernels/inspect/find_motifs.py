@@ -37,7 +37,7 @@ def find_motifs(
     explanation : SequenceExplanation
         Of any model and method (`explain_sequences`); values by kernel are added up.
     window : int, default 8
-        Letters of a seqlet. Motifs may be longer.
+        Letters of a seqlet. Motifs may be longer, or shorter by half.
     min_seqlets : int, optional
         The seqlets of a motif, at least; by default 10, or 3 % of all seqlets if this is more.
     max_motifs : int, default 20
@@ -83,7 +83,7 @@ def find_motifs(
             few = max(LEAST_SEQLETS, int(LEAST_SHARE * len(seqlets.row))) if min_seqlets is None else min_seqlets
             groups = find_groups(letters, seqlets, few, max_motifs)
             motifs = [_motif(letters, group, chance, sign, X.alphabet.letters) for group in groups]
-            motifs = [motif for motif in motifs if motif.e_value <= LARGEST_E]
+            motifs = [one for one in motifs if one.e_value <= LARGEST_E and one.width >= window // 2]
             counts[sign] = len(seqlets.row)
             if motifs:
                 break

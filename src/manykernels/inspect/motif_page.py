@@ -60,10 +60,10 @@ def _number(text: str) -> Markup:
     return element("td", text, class_="n")
 
 
-def _logo(heights: np.ndarray, letters: str, most: float | None = None) -> Markup:
-    """Letters as high as `heights` (w, A), stacked above and below a line; `most` fills the picture."""
+def _logo(heights: np.ndarray, letters: str, most: float = 0.0) -> Markup:
+    """Letters as high as `heights` (w, A), stacked above and below a line; the picture is at least as high as `most`."""
     up, down = (np.where(sign * heights > 0, sign * heights, 0).sum(axis=1).max() for sign in (1, -1))
-    scale = HEIGHT / max(up if most is None else most, down, 1e-300)
+    scale = HEIGHT / max(up, down, most, 1e-300)
     width, zero = COLUMN * len(heights), HEIGHT
     low = down * scale
     glyphs = []

@@ -225,8 +225,9 @@ class Motifs:
         widest = max(motif.width for motif in self)
         _, axes = panels(ax, len(self), 2, (3.6 + 0.42 * widest, 0.4 + 1.4 * len(self)))
         for (left, right), motif in zip(axes, self, strict=True):
-            draw_letters(plain(left), motif.information(self.background), self.letters, 1)
-            left.set_ylim(0, np.log2(len(self.letters)))
+            heights = motif.information(self.background)
+            draw_letters(plain(left), heights, self.letters, 1)
+            left.set_ylim(0, max(np.log2(len(self.letters)), heights.sum(axis=1).max()))
             draw_letters(plain(right), motif.contributions, self.letters, 1)
             note(right, f"{len(motif)} seqlets in {motif.n_sequences} sequences")
             for one in (left, right):
