@@ -1,7 +1,7 @@
 """`gkm explain` and `motifs`: what the letters of sequences do to the score, and the motifs in them."""
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -89,12 +89,9 @@ def _joined(parts: list[Any]) -> Any:
     values = [
         np.pad(p.values, ((0, 0), (0, longest - p.values.shape[1]), (0, 0)), constant_values=np.nan) for p in parts
     ]
-    return mk.inspect.SequenceExplanation(
-        np.concatenate(values), parts[0].letters,
-        mk.sequences.Sequences.concatenate([part.sequences for part in parts]),
-        *(np.concatenate([vars(part)[name] for part in parts]) for name in ("decision", "base")),
-        parts[0].method, parts[0].mode,
-    )  # fmt: skip
+    sequences = mk.sequences.Sequences.concatenate([part.sequences for part in parts])
+    decision, base = (np.concatenate([vars(part)[name] for part in parts]) for name in ("decision", "base"))
+    return replace(parts[0], values=np.concatenate(values), sequences=sequences, decision=decision, base=base)
 
 
 @dataclass(frozen=True)
@@ -130,7 +127,7 @@ def motifs(asked: MotifOptions) -> None:
     found.to_meme(meme)
     found.to_html(page, f"Motifs in {asked.test}")
     _write(table, found.columns, found.columns.values())
-    places = found.hits
+    places: dict[str, Any] = dict(found.hits)
     places |= {
         "strand": np.where(places["strand"] > 0, "+", "-"),
         "sequence": [ids[int(i)] for i in places["sequence"]],

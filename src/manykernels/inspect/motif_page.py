@@ -61,7 +61,7 @@ def _number(text: str) -> Markup:
 
 
 def _logo(heights: np.ndarray, letters: str, most: float = 0.0) -> Markup:
-    """Letters as high as `heights` (w, A), stacked above and below a line; the picture is at least as high as `most`."""
+    """Letters as high as `heights` (w, A), stacked above and below a line, in a picture of `most` or more."""
     up, down = (np.where(sign * heights > 0, sign * heights, 0).sum(axis=1).max() for sign in (1, -1))
     scale = HEIGHT / max(up, down, most, 1e-300)
     width, zero = COLUMN * len(heights), HEIGHT
