@@ -76,9 +76,11 @@ def test_peaks_lead_to_explanations_motifs_and_variants(place):
     assert roc_auc_score(table.id.str.startswith("broken"), table.delta.abs()) > 0.9
 
 
-def test_explanations_by_mutagenesis_and_for_other_programs(place):
+def test_explanations_by_mutagenesis_and_for_other_programs(place, monkeypatch):
+    monkeypatch.setattr("manykernels.cli.gkm_explain.ROWS_AT_ONCE", 30)  # several blocks are joined
     given = (place / "a.neg.fa", place / "a.model.txt", place / "b.txt")
-    said("explain", *given, "--mutagenesis", "--modisco", place / "b")
+    found = said("explain", *given, "--mutagenesis", "--modisco", place / "b")
+    assert "60 of 100 sequences explained." in found.stderr
     X = manykernels.sequences.read_fasta(place / "a.neg.fa", "dna", "ignore")
     model = manykernels.load(place / "a.model.txt")
     wanted = manykernels.inspect.explain_sequences(model, X)

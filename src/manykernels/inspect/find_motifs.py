@@ -158,7 +158,9 @@ def top_words(explanation: SequenceExplanation, k: int = 6, n: int = 20) -> list
     values = sliding_window_view(explanation.summed().contributions, k, axis=1).sum(axis=-1)[good]
     words, which, counts = np.unique(numbers, return_inverse=True, return_counts=True)
     means = np.bincount(which, values) / counts
-    best = np.argsort(-np.sqrt(counts) * np.abs(means - values.mean()), kind="stable")[:n] if len(words) else []
+    if not len(words):
+        return []
+    best = np.argsort(-np.sqrt(counts) * np.abs(means - values.mean()), kind="stable")[:n]
     return [
         ("".join(letters[words[j] // p % size] for p in power), int(counts[j]), float(means[j])) for j in best
     ]  # fmt: skip

@@ -35,11 +35,11 @@ def motif_page(motifs: Any, title: str) -> str:
     parts += [table] if rows else []
     pairs = motifs.spacings()
     if pairs:
-        head = ("motif", "other motif", "most frequent distance", "sequences", "of those with both")
+        titles = ("motif", "other motif", "most frequent distance", "sequences", "of those with both")
         body = [_row("td", (a, b, f"{distance:+d}", str(count), str(both))) for a, b, distance, count, both in pairs]
         parts += [
             element("h2", "Distances"),
-            element("table", element("thead", _row("th", head)), element("tbody", body)),
+            element("table", element("thead", _row("th", titles)), element("tbody", body)),
             element("p", "From first letter to first letter, read on the strand of the first motif."),
         ]
     meta = element("meta", charset="utf-8"), element("title", foreign(title))
