@@ -37,7 +37,7 @@ class Seqlets(NamedTuple):
         return Seqlets(*(column[which] for column in self))
 
 
-class Group(NamedTuple):
+class SeqletGroup(NamedTuple):
     """Seqlets in a common frame: seqlet k begins at start + offset of its sequence, or ends there on strand −1."""
 
     seqlets: Seqlets
@@ -202,7 +202,7 @@ def unit(rows):
 
 def find_groups(letters, seqlets, least, most):
     """At most `most` groups of `least` seqlets or more that resemble each other."""
-    groups: list[Group] = []
+    groups: list[SeqletGroup] = []
     seqlets = seqlets.take(slice(0, MOST))
     if len(seqlets.row) < least:
         return groups
@@ -238,7 +238,7 @@ def _densest(letters, seqlets, frames, least):
         found, best = np.flatnonzero(fits.max(axis=0) >= ALIKE), fits.argmax(axis=0)
         if len(found) < least:
             return None, None
-        group = letters.centred(Group(seqlets.take(found), *moves[best[found]].T))
+        group = letters.centred(SeqletGroup(seqlets.take(found), *moves[best[found]].T))
         if members is not None and np.array_equal(found, members):
             break
         template, members = letters.mean(group).astype(np.float32), found
@@ -280,10 +280,10 @@ def _joined(letters, group, other):
     if fit < SAME:
         return None
     # in the frame of the group the other one begins at `shift`; its strands turn with it
-    moved = Group(other.seqlets, other.offset - shift * strand * other.strand, other.strand * strand)
+    moved = SeqletGroup(other.seqlets, other.offset - shift * strand * other.strand, other.strand * strand)
     both = [np.concatenate(pair) for pair in zip(group.seqlets, other.seqlets, strict=True)]
     offset, turn = (np.concatenate([group[k], moved[k]]) for k in (1, 2))
-    return Group(Seqlets(*both), offset, turn)
+    return SeqletGroup(Seqlets(*both), offset, turn)
 
 
 def distinct(group, w):
@@ -299,7 +299,7 @@ def distinct(group, w):
 
 
 def _members(group, which):
-    return Group(group.seqlets.take(which), group.offset[which], group.strand[which])
+    return SeqletGroup(group.seqlets.take(which), group.offset[which], group.strand[which])
 
 
 def _matching(letters, group):
