@@ -8,6 +8,8 @@ count 0. Each of these positives then gets one substitution of the likeliest let
 more from all motifs; the area under the ROC curve is that of |delta| for the first against the second.
 
 The margins below were fixed before the first run. They are meant for 90 % purity; the rows of 80 % show where it ends.
+Seen: all similarities 0.999 or more, three motifs and exact distances in all ten runs; areas of 0.92 to 0.95 at 90 %,
+of which one in five reaches its margin, and of 0.77 to 0.80 at 80 %.
 """
 
 import numpy as np

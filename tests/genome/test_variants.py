@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 from manykernels import MKLClassifier
 from manykernels.datasets import make_genome
 from manykernels.genome import KmerWeights, Variants, deltasvm, read_variants, score_variants, training_set
-from manykernels.strings import Spectrum, WeightedDegree
+from manykernels.strings import GappedKmer, Spectrum, WeightedDegree
 
 pytest.importorskip("pyfaidx")
 
@@ -206,3 +206,20 @@ def test_a_model_of_several_outputs_needs_the_number_of_one(fitted):
         score_variants(model, genome.variants, genome.reference, 61)
     found = score_variants(model, genome.variants, genome.reference, 61, n_shuffles=0, output=1)
     assert np.allclose(found["delta:spectrum(k=3)[all]"], found["delta"])
+
+
+def test_the_width_is_that_of_the_training_windows_if_the_model_tells_it(tmp_path):
+    """Issue 14: a width had to be given even where the model knows it."""
+    rng = np.random.default_rng(4)
+    contigs = {"chr1": "".join(rng.choice(list("ACGT"), 300))}
+    reference = write_genome(tmp_path / "genome.fa", contigs)
+    some, y = random_variants(contigs, 6, rng), np.arange(20) % 2
+    texts = ["".join(row) for row in rng.choice(list("ACGT"), (20, 31))]
+    for kernels in ([Spectrum(k=3)], [GappedKmer(4, 2)]):
+        model = MKLClassifier(kernels, C=1.0).fit(texts, y)
+        found, wanted = (score_variants(model, some, reference, width, n_shuffles=0) for width in (None, 31))
+        np.testing.assert_array_equal(found["delta"], wanted["delta"])
+    unequal = MKLClassifier([Spectrum(k=3)], C=1.0).fit([text[: 20 + k % 5] for k, text in enumerate(texts)], y)
+    for model in (unequal, make_pipeline(CountVectorizer(analyzer="char"), LinearSVC()).fit(texts, y)):
+        with pytest.raises(ValueError, match="give width"):
+            score_variants(model, some, reference)
