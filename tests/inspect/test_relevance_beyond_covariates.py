@@ -33,6 +33,7 @@ def test_a_source_that_only_carries_the_batch_is_worth_nothing_beyond_it(kind, s
     genes, proteins = plain.names.index("genes"), plain.names.index("proteins")
     assert low[0][proteins] > 0
     assert low[1][proteins] <= 0 <= high[1][proteins]
+    assert high[1][proteins] - low[1][proteins] < 0.2  # and says so clearly
     assert low[0][genes] > 0 and low[1][genes] > 0
     assert beyond.score_nothing.mean() > plain.score_nothing.mean() + 0.1  # the batch alone predicts
     assert "beyond the covariates batch" in str(beyond) and "of the covariates alone" in str(beyond)

@@ -230,12 +230,23 @@ class Fold:
         return FoldFit(np.zeros_like(Y), np.zeros((len(Y), self.M)), self._level(b, w), 0.0, True, [])
 
     def moved(self, machine, decision, order):
-        """The decisions (n_test, T) of a machine with the examples of its kernels in another order.
+        """The decisions (n_test, T) of a machine with the examples of its kernels in another order."""
+        own = self.rest(decision if self.Z is None else decision - machine.b.T)
+        return decision - own + own[order]
 
-        Covariates stay with their examples.
+    def rest(self, f):
+        """f (…, n_test, T) without what the covariates of the held-out examples explain; f itself without covariates.
+
+        A source that carries the covariates shares their effect with them, as a fit may split it in any way. So
+        permutations move the rest alone: the part that the covariates express stays with its examples.
         """
-        level = machine.b.T
-        return decision[order] if level.ndim == 1 else (decision - level)[order] + level
+        return f if self.Z is None else f - self._explained @ f
+
+    @cached_property
+    def _explained(self):
+        """The projection (n_test, n_test) onto the constant and the covariates."""
+        E = covariate_basis(self.Z, True)[0]
+        return E @ E.T / len(E)
 
     def decisions(self, machines):
         """Σ_m f_m + b of each machine at the held-out examples, (n_test, T); machines share the kernel values."""
@@ -264,8 +275,8 @@ class Fold:
             if not every.theta[:, ~stays | cut].any():
                 found.append([same] * len(draws))
                 continue
-            own, seen = (parts[:, :, mask].sum(axis=2).T for mask in (~stays, cut))
-            anew = moved.get(k, np.zeros((len(draws), 1, 1)))
+            own, seen = (self.rest(parts[:, :, mask].sum(axis=2).T) for mask in (~stays, cut))
+            anew = self.rest(moved[k]) if k in moved else np.zeros((len(draws), 1, 1))
             found.append([self.score(decision - own + own[o] - seen + f) for o, f in zip(draws, anew, strict=True)])
         return np.array(found)
 

@@ -93,8 +93,8 @@ def relevance(
     random_state : for the permutations
     n_jobs : folds in parallel, in separate processes
     callback : called after each fold with the number of finished folds and their total
-    covariates : (n, q), as in `fit`: every fit adjusts for them, those without a source too, and permutations leave
-        them in place, so that the relevance of a source is what it is worth beyond them
+    covariates : (n, q), as in `fit`: every fit adjusts for them, those without a source too, and permutations move
+        only what they do not explain, so that the relevance of a source is what it is worth beyond them
 
     Returns
     -------
