@@ -8,7 +8,7 @@ import pytest
 from naive_strings import matrix, reverse_complement
 
 import manykernels
-from manykernels import MKLClassifier
+from manykernels import MKLClassifier, MKLRegressor
 from manykernels.banks import choice, explicit
 from manykernels.banks.joined import JoinedBank
 from manykernels.banks.pairwise import PairwiseBank
@@ -213,3 +213,34 @@ def test_threads_do_not_change_products(monkeypatch):
         for jobs in (1, 3)
     )
     np.testing.assert_array_equal(one, three)
+
+
+@pytest.mark.parametrize("loss", ["squared", "epsilon_insensitive", "huber"])
+def test_scores_are_learned_by_products_as_by_pairs(loss, monkeypatch):
+    """Issue 14, Build 9."""
+    monkeypatch.setattr(explicit, "MAX_BUILT_EXAMPLES", 10)
+    X, y = motif(80)
+    scores = y + np.random.default_rng(0).normal(size=80) / 10
+    kernels = [GappedKmer(6, 4, reverse_complement=True), Mismatch(5, 1, reverse_complement=True)]
+    options = dict(C=1.0, loss=loss, tol=1e-5, normalize="spherical")
+    pairs = MKLRegressor(kernels, features="never", **options).fit(X, scores)
+    monkeypatch.setattr(tables, "PRODUCTS", 0)
+    products = MKLRegressor(kernels, **options).fit(X, scores)
+    assert isinstance(products.predictor_.bank, TableBank) and products.duality_gap_ <= 1e-5
+    new = motif(20, seed=1)[0]
+    np.testing.assert_allclose(products.predict(new), pairs.predict(new), atol=0.01)
+
+
+def test_smooth_losses_are_multiplied_with_from_fewer_examples_on(monkeypatch):
+    """Issue 14, Build 9: they take fewer products than the hinge loss, unless C is chosen among several."""
+    kernels = [GappedKmer(10, 6, reverse_complement=True)]
+    assert not tables.tables_pay(kernels, 1500, 100) and tables.tables_pay(kernels, 1500, 100, smooth=True)
+    asked = []
+    monkeypatch.setattr(choice, "tables_pay", lambda kernels, n, letters, smooth: asked.append(smooth))
+    X, y = motif(40, length=30)
+    for loss in ("hinge", "logistic", "squared_hinge"):
+        MKLClassifier([GappedKmer(4, 3)], loss=loss, C=1.0).fit(X, y)
+    for loss in ("squared", "epsilon_insensitive", "huber"):
+        MKLRegressor([GappedKmer(4, 3)], loss=loss, C=1.0).fit(X, y)
+    MKLRegressor([GappedKmer(4, 3)], C="auto").fit(X, y)
+    assert asked[:6] == [False, True, True, True, False, True] and not any(asked[6:])

@@ -71,7 +71,17 @@ def stack_bank(X, device="cpu", **options):
 
 
 def choose_bank(
-    kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=False, small=None, device="cpu", **options
+    kernels,
+    X,
+    *,
+    tol=1e-3,
+    features="auto",
+    wanted=False,
+    exact=False,
+    small=None,
+    device="cpu",
+    smooth=False,
+    **options,
 ):
     """The bank of a `KernelList` on X; `options` are those of every bank.
 
@@ -81,13 +91,15 @@ def choose_bank(
     exact : whether the regularizer needs kernel values of pairs in float64
     tol : the target gap
     device : the parameter of estimators; with "auto", explicit features stay on the host
+    smooth : whether the loss is, and is fitted at one C: then products with tables of words are few
     small : examples up to which pairs are compared in float64, default `MAX_FLOAT64_EXAMPLES`
 
     "auto" uses explicit features if all kernels have some and `worth_features` and `cheaper` say so. Pairs are
     compared in float32 if `tol` and the variance of the kernels allow it.
     """
     named = features not in ("auto", "never")
-    features_pay = features != "never" and not exact and (named or wanted or worth_features(kernels, n_examples(X), X))
+    pays = named or wanted or worth_features(kernels, n_examples(X), X, smooth)
+    features_pay = features != "never" and not exact and pays
     device = None if device == "auto" and features_pay else choose_device(device, n_examples(X))
     if device is not None and (named or wanted):
         raise ValueError(
@@ -143,11 +155,11 @@ def _pairs(kernels, X, device, **options):
     return DeviceBank(kernels, X, device=device, **options)
 
 
-def worth_features(kernels, n, X=None):
+def worth_features(kernels, n, X=None, smooth=False):
     """Whether all kernels have explicit features that may be faster than pairs of n examples, X if at hand."""
     families = {kernel.family for kernel in kernels.kernels}
     if families == {"windows"} and X is not None:
-        return tables_pay(kernels.kernels, n, max(_letters(view.X) for view in kernels.views(X)))
+        return tables_pay(kernels.kernels, n, max(_letters(view.X) for view in kernels.views(X)), smooth)
     if families <= {"features", "low_rank"}:
         return True  # see `cheaper`
     by_words = families & {"shift", "channels", "windows"}

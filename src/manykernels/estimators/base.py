@@ -53,10 +53,10 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
 
     _solutions: list[Solution] = []  # of the last fit with warm_start
 
-    def _make_bank(self, X, weight, exact=False, card=None):
+    def _make_bank(self, X, weight, exact=False, card=None, smooth=False):
         """The bank of the kernels on X (n examples), normalised with the sample weights; None means equal weights.
 
-        Kernels are computed on the `card` that X lay on, or else on `device`.
+        Kernels are computed on the `card` that X lay on, or else on `device`; `exact` and `smooth` as in `choose_bank`.
         """
         limit = parse_bytes(self.memory_limit)
         options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
@@ -69,8 +69,8 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
                 )
             return self.kernels.bank(X, **options)
         kernels = self._kernel_list(X, limit, weight)
-        device = card_for(self.device, card)
-        return choose_bank(kernels, X, tol=self.tol, exact=exact, device=device, **self._features(), **options)
+        options |= dict(tol=self.tol, exact=exact, device=card_for(self.device, card), smooth=smooth)
+        return choose_bank(kernels, X, **self._features(), **options)
 
     def _features(self):
         """Arguments of `choose_bank` about explicit features."""

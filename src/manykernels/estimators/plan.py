@@ -251,7 +251,8 @@ class FitPlan(BasePlan):
         X, weight = with_task(examples.X, examples.task), examples.uneven_weight()
 
         def plain(exact: bool = regularizer.exact) -> Any:
-            return model._make_bank(X, weight, exact, examples.card)
+            smooth = examples.loss.smooth and not is_auto(model.C)
+            return model._make_bank(X, weight, exact, examples.card, smooth)
 
         bank = plain() if make_bank is None else make_bank(X, weight, rows, plain)
         plan = cls(**settings, rows=rows, bank=with_slack(bank, regularizer) if model.slack else bank)

@@ -71,6 +71,12 @@ class Loss(Part):
         lo, hi = self.unit_box(y)
         return tuple(np.multiply(bound, c, out=np.zeros(c.shape), where=c > 0) for bound in (lo, hi))
 
+    @property
+    def smooth(self) -> bool:
+        """Whether V has a slope without jumps, so that V* curves everywhere and inner problems take few products."""
+        one = np.ones(1)
+        return self.interior or bool(np.all(np.asarray(self.quadratic(one, one, 0 * one)[1]) > 0))
+
     def conjugate(self, y: np.ndarray, u: np.ndarray) -> np.ndarray:
         """V*(y_i, u_i), +inf outside its domain."""
         a = np.clip(-u, *self.unit_box(y))
