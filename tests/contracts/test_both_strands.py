@@ -15,6 +15,7 @@ from manykernels.streaming import FastaFiles
 
 OWN = Alphabet("own opposites", "abc", "?", complement="cba")
 KERNELS = [ms.Spectrum(4), ms.Spectrum((1, 3)), ms.GappedKmer(5, 3), ms.GappedKmer(4, 2), ms.Mismatch(4, 1)]
+KERNELS += [ms.Spectrum(2, counts="sqrt"), ms.Spectrum((1, 3), counts="binary")]
 PLACED = [ms.Degree(2), ms.WeightedDegree(4), ms.WeightedDegreeShift(3, 2)]
 BOTH, BOTH_PLACED = ([k.set_params(reverse_complement=True) for k in kernels] for kernels in (KERNELS, PLACED))
 every_kernel = pytest.mark.parametrize("kernel", BOTH, ids=repr)

@@ -33,6 +33,7 @@ BOTH = {"reverse_complement": True}
 KERNELS = {
     "spectrum": Spectrum(3),
     "spectra, both strands": Spectrum((1, 3), **BOTH),
+    "roots of counts": Spectrum((1, 3), counts="sqrt", **BOTH),
     "mismatch": Mismatch(4, 1),
     "mismatch, both strands": Mismatch(3, 1, start=2, stop=14, **BOTH),
     "gapped": GappedKmer(5, 3),

@@ -57,6 +57,22 @@ def spectrum(x, y, k, letters):
     return sum(same(u, v, letters) for u in words(x, k) for v in words(y, k))
 
 
+def powers_of_counts(x, y, kernel, letters):
+    """Σ_w (#_w(x) #_w(y))^power; of both strands w is the first of a word and its reverse complement."""
+    power, total = {"sqrt": 0.5, "binary": 0.0}[kernel.counts], 0.0
+    low, high = kernel.k if isinstance(kernel.k, tuple) else (kernel.k, kernel.k)
+
+    def first(w):
+        return min(w, reverse_complement(w, kernel.alphabet)) if kernel.reverse_complement else w
+
+    for k in range(low, high + 1):
+        a, b = (
+            Counter(first(w) for w in words(z[kernel.start : kernel.stop], k) if set(w) <= set(letters)) for z in (x, y)
+        )
+        total += sum((a[w] * b[w]) ** power for w in a.keys() & b.keys())
+    return total
+
+
 def centre_weights(n, centre):
     """The weight of each of n windows of GappedKmer, 1 without `centre`."""
     if centre is None:
@@ -140,6 +156,8 @@ def value(kernel, x, y, mirrored=False):
         one = clone(kernel).set_params(gamma=None)
         size = value(one, x, x) * value(one, y, y)
         return np.exp(kernel.gamma * ((value(one, x, y) / np.sqrt(size) if size > 0 else 0.0) - 1))
+    if getattr(kernel, "counts", "all") != "all":
+        return powers_of_counts(x, y, kernel, get(kernel.alphabet).letters)
     if getattr(kernel, "reverse_complement", False):
         one, part = clone(kernel).set_params(reverse_complement=False), slice(kernel.start, kernel.stop)
         one.set_params(start=None, stop=None)

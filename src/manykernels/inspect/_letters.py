@@ -150,7 +150,7 @@ def place_values(c, l, mode):  # noqa: E741 (the paper's name)
 
 def word_parts(kernel, size):
     """[(l, c)] with k = Σ of the kernels c(mismatches of windows of l letters); [] if it is none, gamma aside."""
-    if isinstance(kernel, Spectrum):
+    if isinstance(kernel, Spectrum) and kernel.power == 1:
         return [(k, np.ones(1)) for _, k, _ in kernel.channels(size)]
     return [kernel.mismatches(size)] if isinstance(kernel, GappedKmer | Mismatch) else []
 

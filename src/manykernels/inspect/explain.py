@@ -29,7 +29,7 @@ def explain_sequences(
 
     "mutagenesis" is the exact change f(x with letter a at p) − f(x) of all substitutions, for every model of sequences;
     other columns of X stay as they are. `Spectrum`, `Mismatch` and `GappedKmer` without gamma look up only the words
-    that change; other kernels, and sequences with unknown letters, are computed for every changed copy.
+    that change; other kernels (and roots of counts), and sequences with unknown letters, are computed for every copy.
 
     "gkmexplain" divides the terms of `Spectrum`, `Mismatch` and `GappedKmer` among letters (Shrikumar, Prakash and
     Kundaje 2019). A pair of a window u of x and a window v of a support sequence with m <= d mismatches adds s = (its
@@ -245,8 +245,8 @@ def _divide(source, mode, out):
         words, kernel = source.words(m), source.kernels[m]
         if words is None:
             raise ValueError(
-                f"method='gkmexplain' cannot divide {kernel!r}: it needs Spectrum, Mismatch or GappedKmer with at most "
-                "2^24 words of l letters, exact features and a support that is kept, without unknown letters if "
+                f"method='gkmexplain' cannot divide {kernel!r}: it needs Spectrum (counts='all'), Mismatch or GappedKmer, "
+                "at most 2^24 words of l letters, exact features and a support that is kept, without unknown letters if "
                 "filter='counts'; take method='mutagenesis'."
             )
         if not counts_whole(kernel, X):

@@ -24,7 +24,8 @@ MAX_CODES = 2**17  # held at a time, so that they fit in the cache with the valu
 PackedText = namedtuple("PackedText", "data starts lengths bits")
 # the words of [start:stop] that a kernel counts: `channels` (C,) with the `places` and `moves` (C, k) of their letters;
 # `opposite` has the complement of each letter, or nothing if one strand counts
-WordReader = namedtuple("WordReader", "size start stop whole opposite channels places moves words")
+# and `power` is that of the counts of words
+WordReader = namedtuple("WordReader", "size start stop whole opposite channels places moves words power")
 # of some rows: their letters, how many, whether all are known, and the codes of the beginnings of their words
 Spelled = namedtuple("Spelled", "letters counts all_known codes")
 
@@ -156,11 +157,15 @@ def seek(code, channel, words):
 
 @njit(**OPTIONS)
 def find(r, n, reader, c, spelled, place, sign):
-    """Place and sign of the n words of row r, whose first letters have been spelled."""
+    """Place and sign of the n words of row r, whose first letters have been spelled.
+
+    With a power of counts other than 1, the signs of all occurrences of a word sum to this power of their number.
+    """
     letters, codes, size, words = spelled.letters, spelled.codes, reader.size, reader.words
     channel, places, moves = reader.channels[c], reader.places[c], reader.moves[c]
     last = channel.depth - 1
-    if spelled.all_known[r] and channel.kind == MAP and last >= 0 and moves[last] == 0 and channel.step == 1:
+    every = reader.power == 1.0
+    if spelled.all_known[r] and channel.kind == MAP and last >= 0 and moves[last] == 0 and channel.step == 1 and every:
         at, first = places[last], channel.first
         for p in range(n):
             place[p], sign[p] = first + codes[r, last, p] * size + letters[r, p + at], 1.0
@@ -169,16 +174,41 @@ def find(r, n, reader, c, spelled, place, sign):
         code = (
             codes[r, 0, p] if last < 0 else longer(codes[r, last, p], letters[r, p + places[last]], moves[last], size)
         )
+        place[p], sign[p] = code, 1.0
         if channel.step == 1 or code < 0:
-            place[p], sign[p] = seek(code, channel, words)
             continue
         other = np.int64(0)
         for j in range(last, -1, -1):
             letter = letters[r, p + places[j]] + moves[j]
             other = other * size + reader.opposite[letter - size if letter >= size else letter]
-        place[p], sign[p] = seek(min(code, other), channel, words)
-        if code == other:
-            sign[p] *= np.sqrt(2.0)
+        if code == other and every:
+            sign[p] = np.sqrt(2.0)
+        place[p] = min(code, other)
+    if not every:
+        damp(place, sign, n, reader.power)
+    for p in range(n):
+        place[p], own = seek(place[p], channel, words)
+        sign[p] *= own
+
+
+@njit(**OPTIONS)
+def damp(code, sign, n, power):
+    """sign_p *= (occurrences of code_p among the n codes)^(power − 1); codes below 0 are none."""
+    size = 16
+    while size < 2 * n:
+        size *= 2
+    key, times, at = np.full(size, -1), np.zeros(size), np.empty(n, np.int64)
+    for p in range(n):
+        if code[p] >= 0:
+            slot = (code[p] ^ (code[p] >> 16)) & (size - 1)
+            while key[slot] >= 0 and key[slot] != code[p]:
+                slot = (slot + 1) & (size - 1)
+            key[slot], at[p] = code[p], slot
+            times[slot] += 1.0
+    for p in range(n):
+        if code[p] >= 0:
+            often = times[at[p]]
+            sign[p] *= 1.0 if often == 1.0 else often ** (power - 1.0)
 
 
 @njit(**OPTIONS)
@@ -200,6 +230,7 @@ def visit(text, rows, reader, values, delta, out):
             spell(strands * len(some), reader, c, spelled)
             last, weight, first = channel.depth - 1, channel.weight, channel.first
             plain = channel.kind == MAP and last >= 0 and moves[c, last] == 0 and channel.step == 1
+            plain &= reader.power == 1.0
             at = places[c, last]
             for r in range(0, strands * len(some), channel.step):
                 i = low + r // strands

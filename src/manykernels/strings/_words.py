@@ -47,6 +47,7 @@ class WordKernel(StringKernel):
 
     family = "channels"
     whole = False
+    power = 1.0  # of the counts of words; another power needs a single strand's channels to be their mirror images
 
     def channels(self, size: int) -> list[Any]:
         raise NotImplementedError
@@ -153,6 +154,8 @@ class WordKernel(StringKernel):
     def block(self, X: Sequences, Y: Sequences) -> np.ndarray:
         from ..loops.words import add_words, count_words
 
+        if self.power != 1:
+            return products(self.features(X), self.features(Y))
         compared = by_bits(self, X, Y)
         if compared is not None:
             return sums_of_pairs(self, compared, X, Y)
@@ -186,6 +189,8 @@ class WordKernel(StringKernel):
     def own(self, X: Sequences) -> np.ndarray:
         from ..loops.words import own_words
 
+        if self.power != 1:
+            return self.features(X).power(2).sum(axis=1)
         compared = by_bits(self, X)
         if compared is not None:
             return sums_of_pairs(self, compared, X, None)[:, 0]
@@ -224,14 +229,21 @@ class WordKernel(StringKernel):
             found.append(np.where(codes >= 0, codes + first, -1))
             factors.append(factor)
             first += size ** len(reading.places)
-        return rows_of(self.bounds(windows, both), np.stack(found, axis=1), np.stack(factors, axis=1), first)
+        F = rows_of(self.bounds(windows, both), np.stack(found, axis=1), np.stack(factors, axis=1), first)
+        F.data **= self.power
+        return F
 
     def _merged(self, codes, reading, windows, alphabet):
-        """The smaller number of each word and its reverse complement, −1 on second strands; √2 where both are one."""
+        """The smaller number of each word and its reverse complement, −1 on second strands; a factor of its counts.
+
+        The factor is √2 for a word that is its own reverse complement, so that features(x)'features(y) = k(x, y) +
+        k(x, rc y); powers of counts have no such sum, and the factor 1.
+        """
         for begin, end in zip(windows[1][1::2], windows[2][1::2], strict=True):
             codes[begin:end] = -1
         other = backwards(codes, len(reading.places), alphabet)
-        return np.minimum(codes, other), np.where(codes == other, np.sqrt(2.0), 1.0)
+        twice = np.sqrt(2.0) if self.power == 1 else 1.0
+        return np.minimum(codes, other), np.where(codes == other, twice, 1.0)
 
 
 def backwards(codes, k, alphabet):

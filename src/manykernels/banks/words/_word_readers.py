@@ -22,6 +22,7 @@ class FreeWords:
 
     def __init__(self, kernel, m, view, X, hashed):
         self.m, self.view, self.size, self.whole = m, view, X.alphabet.size, bool(kernel.whole)
+        self.kernel, self.power = kernel, float(kernel.power)
         self.start, self.stop = kernel.start or 0, STRING_END if kernel.stop is None else kernel.stop
         self.opposite = X.alphabet.opposite() if kernel.reverse_complement else np.empty(0, np.uint8)
         readings = kernel.readings(self.size, hashed)
@@ -57,7 +58,7 @@ class FreeWords:
             channels = channels.copy()
             channels["kind"] = channels["first"] = 0
         where = channels, self.places[lane], self.moves[lane], self.words
-        return WordReader(self.size, self.start, self.stop, self.whole, self.opposite, *where)
+        return WordReader(self.size, self.start, self.stop, self.whole, self.opposite, *where, self.power)
 
     def lanes(self, hashed):
         return [slice(None)] if hashed else [s for s in slices(len(self.channels), WORD_LANES) if s.stop > s.start]
@@ -104,6 +105,9 @@ class FreeWords:
         """Writes ‖φ_m(x)‖² of these rows to out[:, m]; any store."""
         from ...loops.linadd import norms
 
+        if self.power != 1:
+            out[:, self.m] = self.kernel.own(X[rows])
+            return
         found, space = np.zeros(len(rows)), self.size ** int(self.channels["depth"].max())
         norms(_text(X), rows, self._loop(codes=True), np.zeros(space if space <= 2**18 else 0, np.int32), found)
         out[:, self.m] = found
@@ -112,6 +116,8 @@ class FreeWords:
         """k(x_r, x_s), (|rows|, |rows|), without the diagonal."""
         from ...loops.linadd import gram
 
+        if self.power != 1:
+            return self.kernel.between(X[rows], X[rows])
         most = min(
             self.size ** int(self.channels["depth"].max()), len(rows) * int(X.lengths[rows].max()) * self._strands
         )
