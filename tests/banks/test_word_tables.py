@@ -244,3 +244,15 @@ def test_smooth_losses_are_multiplied_with_from_fewer_examples_on(monkeypatch):
         MKLRegressor([GappedKmer(4, 3)], loss=loss, C=1.0).fit(X, y)
     MKLRegressor([GappedKmer(4, 3)], C="auto").fit(X, y)
     assert asked[:6] == [False, True, True, True, False, True] and not any(asked[6:])
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize(
+    "kernel", [GappedKmer(5, 3), GappedKmer(6, 4, d=1, filter="truncated"), Mismatch(5, 1)], ids=repr
+)
+def test_sequences_of_few_windows_have_the_same_size_as_among_long_ones(kernel, both):
+    """Issue 14, Build 4: all words of deltaSVM are such sequences."""
+    kernel = kernel.set_params(reverse_complement=both, unknown="ignore")
+    X = [*texts([1, 4, 5, 6, 7, 8, 8, 8], "ACGT" * 6 + "N"), "ACGCGT", "AAAAAA"]
+    long = kernel.diag([*X, *texts([90])])
+    np.testing.assert_allclose(kernel.diag(X), long[:-1], rtol=1e-12)

@@ -16,7 +16,7 @@ from ._decide import decide
 from ._text import lines
 
 MAX_K = 12  # 4^k weights
-WORDS_AT_ONCE = 2**16
+WORDS_AT_ONCE = 2**19
 CODES = DNA.table("ignore").astype(np.int64)
 
 
@@ -256,15 +256,14 @@ def _numbers(text, k):
 
 
 def _digits(numbers, k):
-    return numbers[:, None] // 4 ** np.arange(k - 1, -1, -1) % 4
+    return numbers.astype(np.int32)[:, None] >> np.arange(2 * k - 2, -1, -2, dtype=np.int32) & 3
 
 
 def _opposite(k):
     """The number of the reverse complement of each of the 4^k words."""
-    left, number = np.arange(4**k), np.zeros(4**k, np.int64)
-    for _ in range(k):
-        left, digit = np.divmod(left, 4)
-        number = number * 4 + 3 - digit  # A 0 and T 3, C 1 and G 2
+    number = np.zeros(1, np.int64)
+    for _ in range(k):  # a letter in front of a word is behind in its reverse complement: A 0 and T 3, C 1 and G 2
+        number = (4 * number + np.arange(3, -1, -1)[:, None]).ravel()
     return number
 
 

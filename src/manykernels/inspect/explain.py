@@ -245,9 +245,9 @@ def _divide(source, mode, out):
         words, kernel = source.words(m), source.kernels[m]
         if words is None:
             raise ValueError(
-                f"method='gkmexplain' cannot divide {kernel!r}: it needs Spectrum (counts='all'), Mismatch or GappedKmer, "
-                "at most 2^24 words of l letters, exact features and a support that is kept, without unknown letters if "
-                "filter='counts'; take method='mutagenesis'."
+                f"method='gkmexplain' cannot divide {kernel!r}: it needs Spectrum with counts='all', Mismatch or "
+                "GappedKmer, at most 2^24 words of l letters, exact features and a support that is kept, without "
+                "unknown letters if filter='counts'; take method='mutagenesis'."
             )
         if not counts_whole(kernel, X):
             raise ValueError(f"X has unknown letters, which mismatch every letter in {kernel!r}: leave these out.")

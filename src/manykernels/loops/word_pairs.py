@@ -146,3 +146,27 @@ def _weigh(table, n, x_weights, y_weights, found):
             if group < len(found):
                 found[group, (T0[q] >> t & _ONE) + _TWO * (T1[q] >> t & _ONE)] += x_weights[t] * y_weights[q + t]
             here ^= lowest
+
+
+@njit(**OPTIONS)
+def few_windows(letters, begin, end, l, size, c, opposite, out):  # noqa: E741 (the paper's name)
+    """out_i = Σ c(mismatches) over pairs of windows of sequence i, letter by letter; `opposite` for both strands.
+
+    A window with an unknown letter does not count.
+    """
+    for i in range(len(begin)):
+        out[i] = 0.0
+        for p in range(begin[i], end[i] - l + 1):
+            if np.any(letters[p : p + l] >= size):
+                continue
+            for q in range(begin[i], end[i] - l + 1):
+                far = mirrored = 0
+                for j in range(l):
+                    far += letters[p + j] != letters[q + j]
+                    if len(opposite) > 0:
+                        mirrored += letters[p + j] != opposite[letters[q + l - 1 - j]]
+                if np.any(letters[q : q + l] >= size):
+                    continue
+                out[i] += c[far] if far < len(c) else 0.0
+                if len(opposite) > 0 and mirrored < len(c):
+                    out[i] += c[mirrored]

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ._words import WordKernel
 
 MAX_WINDOW = 15  # letters of a window whose mismatches have four bits
+FEW_WINDOWS = 4  # of a sequence that are compared letter by letter with each other
 WORDS_PER_PAIR = 2  # words that are counted in the time in which one pair of windows is compared
 
 
@@ -26,6 +27,18 @@ def by_bits(kernel: WordKernel, *sets: Sequences) -> tuple[int, np.ndarray] | No
     letters = float(np.mean(sets[0].lengths)) if len(sets[0]) else 0.0
     words = sum(sets[0].alphabet.size ** len(places) for places, _, _ in kernel.channels(sets[0].alphabet.size))
     return None if words <= WORDS_PER_PAIR * letters**2 else found
+
+
+def own_sums(kernel: WordKernel, windows: tuple[int, np.ndarray], X: Sequences) -> np.ndarray:
+    """k(x_i, x_i), (n,), for the `windows` that `by_bits` returns."""
+    from ..loops.word_pairs import few_windows
+
+    (l, c), (letters, begin, end) = windows, kernel.windows(X)  # noqa: E741 (the paper's name)
+    if np.max(end - begin, initial=0) >= l + FEW_WINDOWS or kernel.window_weights(1) is not None:
+        return sums_of_pairs(kernel, windows, X, None)[:, 0]
+    out, opposite = np.empty(len(X)), X.alphabet.opposite() if kernel.reverse_complement else np.empty(0, np.uint8)
+    few_windows(letters, begin, end, l, X.alphabet.size, c, opposite, out)
+    return out
 
 
 def sums_of_pairs(kernel: WordKernel, windows: tuple[int, np.ndarray], X: Sequences, Y: Sequences | None) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..sequences.packed import slice_bound
-from ._window_pairs import by_bits, sums_of_pairs
+from ._window_pairs import by_bits, own_sums, sums_of_pairs
 from .base import MAX_IN_FILE, StringKernel, fits, integer
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class WordKernel(StringKernel):
             return self.features(X).power(2).sum(axis=1)
         compared = by_bits(self, X)
         if compared is not None:
-            return sums_of_pairs(self, compared, X, None)[:, 0]
+            return own_sums(self, compared, X)
         both, out = self.reverse_complement, np.zeros(len(X))
         if self.window_weights(1) is not None:
             counts = zip(self._weighted_counts(X, both), self.channels(X.alphabet.size), strict=True)
