@@ -1,0 +1,73 @@
+"""Scores of sequences in several cell types: kernels that all share beside those of one type (issue 14, Build 9)."""
+
+import numpy as np
+import pytest
+
+import manykernels
+from manykernels import MKLClassifier, MKLRegressor
+from manykernels.kernels import multi_task
+from manykernels.strings import GappedKmer, Spectrum, WeightedDegree
+
+MOTIFS = {"all": "TGACTCA", "liver": "GATAAGG", "brain": "CACGTGC"}
+
+
+def made(n, seed):
+    """(sequences, scores, cell types): one motif counts in all types, the others in one type each."""
+    rng = np.random.default_rng(seed)
+    letters, cell = rng.choice(list("ACGT"), (n, 40)), np.array(["liver", "brain", "skin"])[np.arange(n) % 3]
+    score = 0.1 * rng.normal(size=n)
+    for i in range(n):
+        for at, (name, motif) in enumerate(MOTIFS.items()):
+            if rng.random() < 0.5:
+                letters[i, 12 * at : 12 * at + 7] = list(motif)
+                score[i] += name in ("all", cell[i])
+    return np.array(["".join(row) for row in letters]), score, cell
+
+
+KERNELS = [("gapped", GappedKmer(5, 3, reverse_complement=True)), ("words", Spectrum(4)), ("places", WeightedDegree(3))]
+
+
+@pytest.mark.parametrize("one_parameter", [False, True])
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
+def test_parts_are_those_of_the_pairs_within_a_type(normalize, one_parameter, tmp_path):
+    (X, y, cell), (new, _, of) = made(60, 0), made(21, 1)
+    model = MKLRegressor(multi_task(KERNELS, one_parameter), C=1.0, normalize=normalize, regularizer=2)
+    model.fit(X, y, task=cell)
+    found = model.decision_parts(new, task=of)
+    old, size = cell[model.support_], 3 if normalize == "multiplicative" else 1  # of "same task", if not normalised
+    each = [np.outer(of == name, old == name) for name in model.tasks_]
+    masks = [1, *([size * sum(each)] if one_parameter else each)]
+    for m, name in enumerate(model.kernel_names_):
+        kernel, mask = KERNELS[m // len(masks)][1], masks[m % len(masks)]
+        K = kernel(new, X[model.support_])
+        if normalize == "spherical":
+            K /= np.sqrt(np.outer(kernel.diag(new), kernel.diag(X[model.support_])))
+        weight = model.kernel_weights_[m] * model.predictor_.scale[m]
+        want = weight * (K * mask) @ model.dual_coef_[0]
+        np.testing.assert_allclose(found[:, m], want, rtol=1e-6, atol=1e-9, err_msg=name)
+    np.testing.assert_allclose(found.sum(axis=1) + model.intercept_, model.predict(new, task=of), atol=1e-9)
+    model.save(tmp_path / "model.mk")
+    again = manykernels.load(tmp_path / "model.mk").predict(new, task=of)
+    np.testing.assert_allclose(again, model.predict(new, task=of), rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_types_share_what_they_have_in_common(loss):
+    """With few sequences a type, both kernels together predict better than one for all, and than one for each."""
+    (X, y, cell), (new, score, of) = made(120, 0), made(300, 1)
+    kernels, options = [("gapped", GappedKmer(6, 4, reverse_complement=True))], dict(C=10.0, normalize="spherical")
+    options |= {} if loss == "squared" else {"loss": loss}
+    kind = MKLRegressor if loss == "squared" else MKLClassifier
+    y = y if loss == "squared" else (y > 0.5).astype(int)
+
+    def scored(model, X, **more):
+        return model.predict(X, **more) if loss == "squared" else model.decision_function(X, **more)
+
+    both = kind(multi_task(kernels), regularizer=2, **options).fit(X, y, task=cell)
+    assert both.duality_gap_ <= 1e-3
+    apart = np.empty(len(new))
+    for name in both.tasks_:
+        apart[of == name] = scored(kind(kernels, **options).fit(X[cell == name], y[cell == name]), new[of == name])
+    guesses = scored(both, new, task=of), scored(kind(kernels, **options).fit(X, y), new), apart
+    together, shared, alone = (np.corrcoef(guess, score)[0, 1] for guess in guesses)
+    assert together > max(shared, alone) + 0.01, (together, shared, alone)
