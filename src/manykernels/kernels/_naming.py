@@ -44,7 +44,7 @@ def describe(kernel):
     if kernel.reads == "sequences" and "alphabet" in params:  # defaults are not shown
         if isinstance(params["alphabet"], Alphabet):
             params["alphabet"] = params["alphabet"].name
-        usual = [("reverse_complement", False), ("filter", "counts"), ("nearest", True)]
+        usual = [("reverse_complement", False), ("filter", "counts"), ("nearest", True), ("counts", "all")]
         params = {k: v for k, v in params.items() if v not in (None, "dna", "error") and (k, v) not in usual}
     text = ", ".join(f"{key}={describe(value)}" for key, value in params.items())
     return type(kernel).__name__.lower() + (f"({text})" if text else "")
