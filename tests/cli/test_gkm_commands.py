@@ -145,3 +145,55 @@ def test_errors_name_the_option_and_its_cure(place, tmp_path):
     assert "would overwrite" in refused("predict", place / "a.pos.fa", place / "a.model.mk", place / "a.pos.fa")
     assert "have the same score" in refused("weights", place / "a.model.mk", 4, tmp_path / "w.txt")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_table_of_sequences_and_scores_is_learned_and_predicted(place, tmp_path):
+    """Issue 14, Build 9: by `gkm train --scores` and by `fit`."""
+    X, names = manykernels.sequences.read_fasta(place / "a.pos.fa"), headers(place / "a.pos.fa")
+    share = np.array([(str(x).count("C") + str(x).count("G")) / len(x) for x in X])
+    table = pd.DataFrame({"name": names, "sequence": map(str, X), "score": 10 * share})
+    table.to_csv(tmp_path / "t.tsv", sep="\t", index=False)
+    given = ("--scores", tmp_path / "t.tsv", tmp_path / "r", "-l", 4, "-k", 2, "-d", 2, "-c", 100, "-x", 3, "--json")
+    facts = json.loads(said("train", *given).stdout)
+    assert facts["sequences"] == 60 and facts["pearson"] > 0.8 and facts["R2"] > 0.5 and facts["gap"] <= 1e-3
+    rows = pd.read_csv(tmp_path / "r.cvpred.txt", sep="\t", header=None)
+    assert list(rows[0]) == names and np.allclose(rows[2], table.score, rtol=1e-5) and set(rows[3]) == {1, 2, 3}
+    assert np.corrcoef(rows[1], rows[2])[0, 1] == pytest.approx(facts["pearson"], abs=1e-4)
+    assert not (tmp_path / "r.model.txt").exists()
+    result = run("fit", tmp_path / "t.tsv", "--target", "score", "--id", "name", "-C", 10, "-o", tmp_path / "f.mk")
+    assert result.exit_code == 0 and "regression" in result.stdout, result.output
+    for model in ("r.model.mk", "f.mk"):
+        said("predict", place / "a.pos.fa", tmp_path / model, tmp_path / "out.txt")
+        found = pd.read_csv(tmp_path / "out.txt", sep="\t", header=None)
+        assert list(found[0]) == names and np.corrcoef(found[1], table.score)[0, 1] > 0.9
+    result = run("score", tmp_path / "f.mk", tmp_path / "t.tsv", "--json")
+    assert result.exit_code == 0 and json.loads(result.stdout)["R2"] > 0.8, result.output
+    said("weights", tmp_path / "r.model.mk", 4, tmp_path / "w.txt")
+    weights = manykernels.genome.read_kmer_weights(tmp_path / "w.txt")
+    assert weights["GCGC"] > weights["ATAT"]
+
+
+def test_wrong_uses_of_scores_name_their_cure(place, tmp_path):
+    pd.DataFrame({"sequence": ["ACGTACGTAC"] * 2, "a": [1, 2], "b": [1, 2]}).to_csv(tmp_path / "t.csv", index=False)
+    assert "1 columns of DNA and 2 of numbers" in refused("train", "--scores", tmp_path / "t.csv", tmp_path / "x")
+    pd.DataFrame({"sequence": ["ACGTACGTAC"] * 2, "a": [1, None]}).to_csv(tmp_path / "u.csv", index=False)
+    assert "rows without a sequence" in refused("train", "--scores", tmp_path / "u.csv", tmp_path / "x")
+    both = (place / "a.pos.fa", place / "a.neg.fa", tmp_path / "x")
+    assert "takes the place of both" in refused("train", *both, "--scores", tmp_path / "t.csv")
+    assert "-w 2 has no meaning" in refused("train", tmp_path / "x", "--scores", tmp_path / "t.csv", "-w", 2)
+    assert "--loss huber has no meaning" in refused("train", *both, "--loss", "huber")
+    assert "POSITIVES NEGATIVES PREFIX" in refused("train", *both[:2])
+
+
+def test_sequences_that_tell_nothing_apart_are_named(place, tmp_path):
+    """Issue 14: the same sequences on both sides, and sequences of N, were learned in silence."""
+    pos = place / "a.pos.fa"
+    assert "have the same sequences" in refused("train", pos, pos, tmp_path / "x", "-l", 6, "-k", 4)
+    (tmp_path / "some.fa").write_text((place / "a.neg.fa").read_text() + ">n\n" + "N" * 101 + "\n")
+    (tmp_path / "mixed.fa").write_text(pos.read_text() + (tmp_path / "some.fa").read_text())
+    found = said("train", tmp_path / "mixed.fa", tmp_path / "some.fa", tmp_path / "y", "-l", 6, "-k", 4, "-d", 2)
+    assert "61 sequences are positives and negatives at once" in found.stderr
+    assert "2 sequences have fewer than 4 letters A, C, G and T" in found.stderr
+    for name, n in (("one", 40), ("two", 50)):
+        (tmp_path / f"{name}.fa").write_text("".join(f">{k}\n{'N' * n}\n" for k in range(9)))
+    assert "No sequence has 7 letters" in refused("train", tmp_path / "one.fa", tmp_path / "two.fa", tmp_path / "x")

@@ -28,8 +28,11 @@ def peaks_at(*places):
     return Peaks(np.array(chrom), start, stop, (start + stop) // 2, [f"p{k}" for k in range(len(places))])
 
 
-def test_a_reference_gives_any_interval_and_n_beyond_its_ends(genome):
-    with Reference(genome) as reference:
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_reference_gives_any_interval_and_n_beyond_its_ends(genome, tmp_path, zipped):
+    if zipped:
+        (tmp_path / "genome.fa.gz").write_bytes(gzip.compress(genome.read_bytes()))
+    with Reference(tmp_path / "genome.fa.gz" if zipped else genome) as reference:
         assert reference.lengths == {name: len(letters) for name, letters in CONTIGS.items()}
         for name, letters in CONTIGS.items():
             for start in range(-12, len(letters) + 12):
@@ -39,10 +42,10 @@ def test_a_reference_gives_any_interval_and_n_beyond_its_ends(genome):
 
 
 def test_a_reference_that_cannot_be_indexed_says_what_to_do(tmp_path, genome):
-    with gzip.open(tmp_path / "genome.fa.gz", "wb") as file:
-        file.write(genome.read_bytes())
-    with pytest.raises(ValueError, match="uncompressed"):
-        Reference(tmp_path / "genome.fa.gz")
+    for text, wrong in ((">a x\nAC\n>a\nAC\n", "line 3: '>a'"), ("AC\n>a\nAC\n", "header")):
+        (tmp_path / "genome.fa.gz").write_bytes(gzip.compress(text.encode()))
+        with pytest.raises(ValueError, match=wrong):
+            Reference(tmp_path / "genome.fa.gz")
     (tmp_path / "uneven.fa").write_text(">a\nACGT\nAC\nACGT\n")
     with pytest.raises(ValueError, match="lines of one length"):
         Reference(tmp_path / "uneven.fa")

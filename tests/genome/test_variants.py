@@ -223,3 +223,10 @@ def test_the_width_is_that_of_the_training_windows_if_the_model_tells_it(tmp_pat
     for model in (unequal, make_pipeline(CountVectorizer(analyzer="char"), LinearSVC()).fit(texts, y)):
         with pytest.raises(ValueError, match="give width"):
             score_variants(model, some, reference)
+
+
+def test_windows_that_are_shorter_than_a_word_are_refused(fitted):
+    """Issue 14: such words have no windows, and every difference was 0."""
+    genome, _, model = fitted
+    with pytest.raises(ValueError, match="width=3 is less than the 5 letters of a word of 'words'.*training windows"):
+        score_variants(model, genome.variants, genome.reference, width=3)

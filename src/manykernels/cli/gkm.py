@@ -12,7 +12,9 @@ import typer
 import manykernels as mk
 
 from ._columns import seen
+from ._data import is_number, read_table
 from ._models import check_output
+from ._sequences import sequence_columns
 from ._talk import Debug, Json, Quiet, Wrong, command, pandas, show, speaker
 from .learn import progress, read_C
 
@@ -23,9 +25,14 @@ Model = Annotated[str, typer.Argument(help="A model of `gkm train`, of `fit`, or
 
 @dataclass(frozen=True)
 class TrainOptions:
-    positives: Annotated[str, typer.Argument(help="FASTA of the positives.")]
-    negatives: Annotated[str, typer.Argument(help="FASTA of the negatives.")]
-    prefix: Annotated[str, typer.Argument(help="How the names of the results begin.")]
+    positives: Annotated[str, typer.Argument(help="FASTA of the positives; with --scores the PREFIX.")]
+    negatives: Annotated[str | None, typer.Argument(help="FASTA of the negatives.")] = None
+    prefix: Annotated[str | None, typer.Argument(help="How the names of the results begin.")] = None
+    scores: Annotated[
+        str | None,
+        typer.Option(help="CSV or TSV with a column of DNA and one of numbers to predict: --scores T PREFIX."),
+    ] = None
+    loss: Annotated[str, typer.Option(help="With --scores: squared, epsilon_insensitive, huber, ...")] = "squared"
     kind: Annotated[
         int,
         typer.Option(
@@ -54,30 +61,88 @@ class TrainOptions:
 
 @command
 def train(asked: TrainOptions) -> None:
-    """Learn to tell positives from negatives; write PREFIX.model.mk, if possible PREFIX.model.txt, and with -x
-    PREFIX.cvpred.txt."""
-    say, prefix = speaker(asked.quiet), asked.prefix
+    """Learn to tell positives from negatives, or to predict --scores; write PREFIX.model.mk, if possible
+    PREFIX.model.txt, and with -x PREFIX.cvpred.txt."""
+    say, (prefix, *given) = speaker(asked.quiet), _names(asked)
     files = [f"{prefix}.{end}" for end in ("model.mk", "model.txt", _cvpred(asked))]
     for path in files:
-        check_output(path, asked.positives, asked.negatives, option="")
+        check_output(path, *given, option="")
     if asked.fold > asked.folds or asked.folds == 1:
         raise Wrong(f"-x {asked.folds} -i {asked.fold}: give -x 2 or more, and -i at most as large.")
     model = _model(asked, say)
-    parts = [read_fasta(path) for path in (asked.positives, asked.negatives)]
-    sizes = [len(X) for _, X in parts]
-    if asked.folds > min(sizes):
-        raise Wrong(f"-x {asked.folds} is more than the {min(sizes)} sequences of a class: give -x {min(sizes)}.")
-    ids = [name for names, _ in parts for name in names]
-    X, y = mk.sequences.Sequences.concatenate([X for _, X in parts]), np.repeat([1, -1], sizes)
-    strange = int((X.letters() >= X.alphabet.size).sum()) if X.bits > 2 else 0
-    if strange:
-        say(f"{strange} letters are not A, C, G or T: they match nothing here; LS-GKM reads them as A.")
-    facts: dict[str, Any] = {"positives": sizes[0], "negatives": sizes[1]}
+    ids, X, y = read_scores(given[0]) if asked.scores else _read_classes(given, say)
+    facts: dict[str, Any] = {"sequences": len(X)}
+    if not asked.scores:
+        facts = {"positives": int((y == 1).sum()), "negatives": int((y == -1).sum())}
+    fewest, what = min(facts.values()), "" if asked.scores else " of a class"
+    if asked.folds > fewest:
+        raise Wrong(f"-x {asked.folds} is more than the {fewest} sequences{what}: give -x {fewest}.")
+    _check_letters(X, asked, say)
     if asked.folds:
         facts |= _validate(model, ids, X, y, asked, files[2], say)
     if not asked.fold:
         facts |= _fit(model, X, y, files, say)
     show(facts, asked.json)
+
+
+def _names(asked):
+    """[the prefix, the files to read]."""
+    if asked.scores is None:
+        if asked.prefix is None:
+            raise Wrong("Give POSITIVES NEGATIVES PREFIX, or --scores TABLE PREFIX.")
+        if asked.loss != "squared":
+            raise Wrong(f"--loss {asked.loss} has no meaning for two classes: it belongs to --scores.")
+        return [asked.prefix, asked.positives, asked.negatives]
+    if asked.negatives is not None:
+        raise Wrong("--scores TABLE takes the place of both FASTA files: give PREFIX alone.")
+    if asked.weight != 1:
+        raise Wrong(f"-w {asked.weight:g} has no meaning with --scores, which has no positives: leave it out.")
+    return [asked.positives, asked.scores]
+
+
+def _read_classes(paths, say):
+    """(ids, sequences, 1 of positives and -1 of negatives) of two FASTA files."""
+    parts = [read_fasta(path) for path in paths]
+    texts = [set(map(str, X)) for _, X in parts]
+    common = len(texts[0] & texts[1])
+    if common and texts[0] == texts[1]:
+        raise Wrong(f"{paths[0]} and {paths[1]} have the same sequences: give others as negatives.")
+    if common:
+        say(f"{common} sequences are positives and negatives at once: no model can tell these apart.")
+    ids = [name for names, _ in parts for name in names]
+    X = mk.sequences.Sequences.concatenate([X for _, X in parts])
+    return ids, X, np.repeat([1, -1], [len(X) for _, X in parts])
+
+
+def read_scores(path: str) -> tuple[list[str], Any, np.ndarray]:
+    """(ids, sequences, numbers) of a table; the ids are its first other column, else the numbers of its rows."""
+    frame = read_table(path)
+    texts, numbers = sequence_columns(frame), [name for name in frame.columns if is_number(frame[name])]
+    if len(texts) != 1 or len(numbers) != 1:
+        raise Wrong(
+            f"{path} has {len(texts)} columns of DNA and {len(numbers)} of numbers: --scores takes one of each below a "
+            "line of names, such as sequence and score; `manykernels fit --target NAME` takes other tables."
+        )
+    if not np.isfinite(frame[numbers[0]]).all() or frame[texts[0]].isna().any():
+        raise Wrong(f"{path} has rows without a sequence or without a finite number: leave them out.")
+    others = [name for name in frame.columns if name not in (*texts, *numbers)]
+    ids = frame[others[0]] if others else range(1, len(frame) + 1)
+    X = mk.sequences.Sequences.encode(frame[texts[0]].str.upper().tolist(), "dna", "ignore")
+    return list(map(str, ids)), X, frame[numbers[0]].to_numpy(float)
+
+
+def _check_letters(X, asked, say):
+    """Say how many letters match nothing; an error if no sequence has a word."""
+    unknown = X.letters() >= X.alphabet.size
+    if not unknown.any():
+        return
+    say(f"{unknown.sum()} letters are not A, C, G or T: they match nothing here; LS-GKM reads them as A.")
+    known = X.lengths - np.add.reduceat(unknown, np.cumsum(X.lengths) - X.lengths, dtype=int)
+    blank = int((known < asked.compared).sum())
+    if blank == len(X):
+        raise Wrong(f"No sequence has {asked.compared} letters A, C, G and T: there is nothing to learn from.")
+    if blank:
+        say(f"{blank} sequences have fewer than {asked.compared} letters A, C, G and T: all of them look alike.")
 
 
 def _cvpred(asked):
@@ -115,10 +180,13 @@ def _model(asked, say):
             f"-d {kernel.d} is not positive semidefinite: the nearest kernel that is one is trained, with the weight "
             f"{ours:.4g} of equal words instead of {before:.4g}; -d {kernel.l - kernel.k} needs no change."
         )
-    return mk.MKLClassifier(
-        [("gkm", kernel)], C=read_C(asked.C, "-c"), normalize="spherical", class_weight={1: asked.weight, -1: 1.0},
-        n_jobs=asked.threads, random_state=asked.seed, verbose=progress(asked.quiet),
+    shared: dict[str, Any] = dict(
+        C=read_C(asked.C, "-c"), normalize="spherical", n_jobs=asked.threads, random_state=asked.seed,
+        verbose=progress(asked.quiet),
     )  # fmt: skip
+    if asked.scores:
+        return mk.MKLRegressor([("gkm", kernel)], loss=asked.loss, **shared)
+    return mk.MKLClassifier([("gkm", kernel)], class_weight={1: asked.weight, -1: 1.0}, **shared)
 
 
 def _or(value, default):
@@ -126,23 +194,31 @@ def _or(value, default):
 
 
 def _validate(model, ids, X, y, asked, path, say):
-    """Write the scores of held-out folds; returns the area under the curve."""
+    """Write the scores of held-out folds; returns the area under the curve, or correlations."""
     from sklearn.base import clone
-    from sklearn.metrics import average_precision_score, roc_auc_score
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import KFold, StratifiedKFold
 
     scores, fold = np.empty(len(y)), np.zeros(len(y), int)
-    splitter = StratifiedKFold(asked.folds, shuffle=True, random_state=asked.seed)
+    splitter = (KFold if asked.scores else StratifiedKFold)(asked.folds, shuffle=True, random_state=asked.seed)
     for number, (learn, test) in enumerate(splitter.split(y, y), 1):
         if asked.fold in (0, number):
             say(f"fold {number} of {asked.folds}: {len(learn)} sequences to learn, {len(test)} to test.")
-            scores[test], fold[test] = clone(model).fit(X[learn], y[learn]).decision_function(X[test]), number
+            scores[test], fold[test] = score(clone(model).fit(X[learn], y[learn]), X[test]), number
     rows = np.flatnonzero(fold)
     with open(path, "w") as file:
-        file.writelines(f"{ids[i]}\t{scores[i]:g}\t{y[i]}\t{fold[i]}\n" for i in rows)
-    say(f"{path} is written with {len(rows)} scores: id, score, label and fold.")
-    area, precision = roc_auc_score(y[rows], scores[rows]), average_precision_score(y[rows], scores[rows])
-    return {"auROC": float(area), "auPRC": float(precision)}
+        file.writelines(f"{ids[i]}\t{scores[i]:g}\t{y[i]:g}\t{fold[i]}\n" for i in rows)
+    say(f"{path} is written with {len(rows)} scores: id, score, {'target' if asked.scores else 'label'} and fold.")
+    return _measures(y[rows], scores[rows], asked.scores)
+
+
+def _measures(y, scores, real):
+    from scipy.stats import spearmanr
+    from sklearn.metrics import average_precision_score, r2_score, roc_auc_score
+
+    if real:
+        pearson, spearman = np.corrcoef(y, scores)[0, 1], spearmanr(y, scores)[0]
+        return {"R2": float(r2_score(y, scores)), "pearson": float(pearson), "spearman": float(spearman)}
+    return {"auROC": float(roc_auc_score(y, scores)), "auPRC": float(average_precision_score(y, scores))}
 
 
 def _fit(model, X, y, files, say):
@@ -173,13 +249,21 @@ def predict(
     count = 0
     with nullcontext(sys.stdout) if output == "-" else open(output, "w") as file:
         for X, names in mk.sequences.fasta.stream_fasta(test, "dna", "ignore", first_words, ROWS_AT_ONCE):
-            scores = fitted.decision_function(X)
+            scores = score(fitted, X)
             file.writelines(f"{name}\t{score:g}\n" for name, score in zip(names.tolist(), scores, strict=True))
             count += len(X)
             if len(X) >= ROWS_AT_ONCE:
                 say(f"{count:,} sequences scored.")
     if output != "-":
         say(f"{output} is written with {count} scores.")
+
+
+def score(model: Any, X: Any) -> np.ndarray:
+    """The decisions (n,) of a classifier, or the predictions of a regressor."""
+    found = (model.decision_function if hasattr(model, "decision_function") else model.predict)(X)  # as scikit-learn
+    if np.ndim(found) > 1:
+        raise Wrong("The model has several scores for a sequence: use `manykernels predict`.")
+    return found
 
 
 def first_words(headers: list[str]) -> list[str]:
@@ -197,24 +281,22 @@ class _Column:
     """A model that was fitted to a table with one column of sequences, as one of sequences."""
 
     def __init__(self, model, name):
-        self.model, self.name = model, name
-        self.kernel_names_, self.predictor_ = model.kernel_names_, model.predictor_
+        self.model, self.name, self.predictor_ = model, name, model.predictor_
+        self.kernel_names_, self.kernel_weights_ = model.kernel_names_, model.kernel_weights_
 
     def table(self, X):
         return pandas().DataFrame({self.name: list(map(str, X))})
 
     def decision_function(self, X):
-        return self.model.decision_function(self.table(X))
+        return score(self.model, self.table(X))
 
     def decision_parts(self, X):
         return self.model.decision_parts(self.table(X))
 
 
 def read_model(path: str) -> Any:
-    """A model with decisions of sequences."""
+    """A model of sequences."""
     model = mk.load(path)
-    if not hasattr(model, "decision_function"):  # as scikit-learn asks it
-        raise Wrong(f"{path} has no classes, and so no score of positives: use `manykernels predict`.")
     names = vars(model).get("feature_names_in_")
     columns = set() if names is None else set(map(seen, names))
     if len(columns) > 1:

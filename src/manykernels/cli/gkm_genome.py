@@ -13,7 +13,7 @@ from .gkm import Model, in_options, read_model
 
 Word = Annotated[int, typer.Argument(min=1, max=12, help="Letters of a word; deltaSVM takes 10 or 11.")]
 Output = Annotated[str, typer.Argument(help="The file to write.")]
-Genome = Annotated[str, typer.Argument(help="FASTA of the reference, not compressed.")]
+Genome = Annotated[str, typer.Argument(help="FASTA of the reference; gzipped, it is unpacked into memory.")]
 Seed = Annotated[int, typer.Option("-r", min=0, help="The seed.")]
 PYTHON = {'invalid="skip"': "--skip", "width=None, but": "Without --width,", "give width,": "give --width,"}
 

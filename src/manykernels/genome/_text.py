@@ -7,12 +7,16 @@ import os
 import numpy as np
 
 
+def is_gzip(path):
+    """Whether a file begins like gzip's."""
+    with open(path, "rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
 def lines(path):
     """Yields (number from 1, line without its end) of a text file; a gzipped one is known by its first bytes."""
     path = os.fsdecode(path)
-    with open(path, "rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
-    with gzip.open(path, "rt", encoding="utf-8") if zipped else open(path, encoding="utf-8") as file:
+    with gzip.open(path, "rt", encoding="utf-8") if is_gzip(path) else open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             yield number, line.rstrip("\r\n")
 

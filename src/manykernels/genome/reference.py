@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ._text import is_gzip, lines
+
 GC, MASKED, UNKNOWN = 1, 2, 4  # bits of the kinds of letters
 KINDS = np.full(256, UNKNOWN, np.uint8)
 KINDS[list(b"ACGTacgt")] = 0
@@ -21,12 +23,12 @@ class Reference:
     """The contigs of a FASTA file, read by position; lower-case letters are soft-masked repeats.
 
     The package pyfaidx reads the file (`pip install manykernels[bio]`) and writes the index `path.fai` beside it unless
-    there is one.
+    there is one. A gzipped file has no such index: all of it is unpacked into memory, a byte for each letter.
 
     Parameters
     ----------
     path : str or path
-        A FASTA file, not compressed. The name of a contig is the first word of its header.
+        A FASTA file, gzipped or not. The name of a contig is the first word of its header.
 
     Attributes
     ----------
@@ -46,21 +48,24 @@ class Reference:
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = os.fsdecode(path)
+        if not os.path.isfile(self.path):
+            raise FileNotFoundError(f"reference={self.path!r} is no file: give a FASTA file")
+        self._fasta: Any = _unpacked(self.path) if is_gzip(self.path) else self._indexed()
+        self.lengths: dict[str, int] = {name: len(self._fasta[name]) for name in self._fasta.keys()}
+
+    def _indexed(self):
         try:
             import pyfaidx
         except ImportError as error:
             raise ImportError("a reference genome needs pyfaidx: pip install manykernels[bio]") from error
-        self.path = os.fsdecode(path)
-        if not os.path.isfile(self.path):
-            raise FileNotFoundError(f"reference={self.path!r} is no file: give a FASTA file")
         try:
-            self._fasta = pyfaidx.Fasta(self.path, as_raw=True)
+            return pyfaidx.Fasta(self.path, as_raw=True)
         except Exception as error:  # pyfaidx's own errors share no other base
             raise ValueError(
                 f"reference={self.path!r} cannot be read by position ({error}): give an uncompressed FASTA file with "
                 "unique names and lines of one length, in a folder where its index can be written"
             ) from error
-        self.lengths: dict[str, int] = {name: len(self._fasta[name]) for name in self._fasta.keys()}
 
     def fetch(self, chrom: str, start: int, stop: int) -> str:
         """The letters [start, stop) of a contig, counted from 0, with their case; N beyond the ends of the contig."""
@@ -78,13 +83,30 @@ class Reference:
 
     def close(self) -> None:
         """Close the file."""
-        self._fasta.close()
+        if not isinstance(self._fasta, dict):
+            self._fasta.close()
 
     def __enter__(self) -> Reference:
         return self
 
     def __exit__(self, *error: Any) -> None:
         self.close()
+
+
+def _unpacked(path):
+    """{the first word of the header: its letters} of a gzipped FASTA file."""
+    found: dict[str, list[str]] = {}
+    for number, line in lines(path):
+        if line.startswith(">"):
+            name = (line[1:].split() or [""])[0]
+            if not name or name in found:
+                raise ValueError(f"reference={path!r}, line {number}: {line!r} has no name, or one for the second time")
+            found[name] = []
+        elif found:
+            found[name].append(line.strip())
+        elif line.strip():
+            raise ValueError(f"reference={path!r} does not begin with a header: give a FASTA file")
+    return {name: "".join(parts) for name, parts in found.items()}
 
 
 @contextmanager

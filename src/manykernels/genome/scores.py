@@ -127,6 +127,7 @@ def score_variants(
             "width, 101 for example."
         )
     check_integer("n_shuffles", n_shuffles, 0)
+    _check_width(model, width)
     rng = np.random.default_rng(check_integer("random_state", random_state, 0))
     with opened(reference) as genome:
         variants = located(as_variants(variants), genome, invalid, width)
@@ -159,6 +160,20 @@ def _training_width(model):
     kept = [predictor.support_sequences(m) for m in range(predictor.kernel_list.M)]
     lengths = np.unique(np.concatenate([[0], *(X.lengths for X in kept if X is not None)]))
     return int(lengths[1]) if len(lengths) == 2 else None
+
+
+def _check_width(model, width):
+    """A ValueError if windows are too short for a word of a kernel with weight."""
+    predictor = vars(model).get("predictor_")  # of our estimators
+    if not isinstance(predictor, Predictor) or predictor.kernel_list is None:
+        return
+    kernels, used = predictor.kernel_list, np.atleast_2d(model.kernel_weights_).any(axis=0)
+    for name, kernel, own in zip(kernels.names, kernels.kernels, used, strict=True):
+        if own and kernel.shortest > width:
+            raise ValueError(
+                f"width={width} is less than the {kernel.shortest} letters of a word of {name!r}: give the width of "
+                "the training windows"
+            )
 
 
 def _flanks(variants, rows, genome, width):
