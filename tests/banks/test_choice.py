@@ -1,13 +1,15 @@
 """Which bank takes which kernels, `features` of the estimators, and lists of several kinds."""
 
 from functools import cache
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from agreement import assert_models_agree
 
-from manykernels import MKLClassifier
-from manykernels.banks import choice
+from manykernels import MKLClassifier, solvers
+from manykernels.banks import choice, explicit
 from manykernels.banks.choice import choose_bank, explicit_bank
 from manykernels.datasets import make_splice
 from manykernels.kernels import RBF, KernelList, Linear, group_kernels, linear_coefficients
@@ -56,6 +58,28 @@ def test_numbers_have_theirs_and_what_has_no_features_none():
     data = np.random.default_rng(0).normal(size=(20, 3))
     assert bank_of([Linear(), ("one", Linear(), [0])], data) == "FeatureBank"
     assert bank_of([Linear(), RBF(gamma=1.0)], data) is None
+
+
+def test_features_of_places_are_visited_example_by_example():
+    """DegreeBank called kernels of even coefficients `even`, which means that a visit costs as much as a pass."""
+    for kernels in (degree_kernels(5), [WeightedDegree(4)], [WeightedDegreeShift(4, 1)], [Spectrum(3)]):
+        bank = explicit_bank(KernelList.from_spec(kernels, X), X)
+        assert not bank.even
+        assert solvers.get("coordinate").expected_work(SimpleNamespace(bank=bank), 1e-3) == 0
+
+
+@pytest.mark.parametrize(
+    "kernels", [[Spectrum(3), Spectrum(2)], degree_kernels(4), [WeightedDegreeShift(4, 1), Spectrum(3)]]
+)
+def test_logistic_loss_multiplies_with_words_and_builds_no_matrix(kernels, monkeypatch):
+    """Issue 14, Build 9: a fit by features fell back to the matrix of all pairs."""
+    pairs = MKLClassifier(kernels, loss="logistic", C=1.0, tol=1e-5, features="never").fit(X, y)
+    monkeypatch.setattr(explicit, "MAX_BUILT_WORDS", 50)
+    products = Mock(wraps=explicit.ProductOperator)
+    monkeypatch.setattr(explicit, "ProductOperator", products)
+    model = MKLClassifier(kernels, loss="logistic", C=1.0, tol=1e-5, features="map").fit(X, y)
+    assert model.duality_gap_ <= 1e-5 and products.called
+    np.testing.assert_allclose(model.decision_function(NEW), pairs.decision_function(NEW), atol=1e-2)
 
 
 @cache

@@ -21,6 +21,7 @@ from .base import Bank, Predictor
 
 EXAMPLES_PER_BLOCK = 20_000  # new examples
 MAX_BUILT_EXAMPLES = 1500  # of a combined kernel that is built although products are quick
+MAX_BUILT_WORDS = 3000  # the same where products read the words of all examples again
 
 
 class Vectors(ABC):
@@ -87,15 +88,20 @@ class ExplicitBank(Bank):
         """New `Vectors`, zero."""
 
     hashed = False  # see `banks.words.linadd`
+    by_words = False  # whether products read words, which takes less time than the pairs of many examples
+
+    @property
+    def built(self):
+        """The examples up to which a combined kernel is built, and not multiplied with; None for any number."""
+        return MAX_BUILT_EXAMPLES if self.even else MAX_BUILT_WORDS if self.by_words else None
 
     @property
     def most(self):
-        """If products are quick, larger combined kernels are multiplied with instead of built."""
-        return 8.0 * MAX_BUILT_EXAMPLES**2 if self.even else None
+        return None if self.built is None else 8.0 * self.built**2
 
     def matrix(self, theta, rows, dtype, shifted):
         n = self.n if rows is None else len(rows)
-        if not self.even or n <= MAX_BUILT_EXAMPLES:
+        if self.built is None or n <= self.built:
             return super().matrix(theta, rows, dtype, shifted)
         return ProductOperator(self, theta, np.arange(n) if rows is None else np.asarray(rows), np.float64)
 

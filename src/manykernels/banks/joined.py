@@ -15,6 +15,7 @@ class JoinedBank(ExplicitBank):
         self.kernels, self.members, self.which = kernels, members, which
         self.n, self.M, self.names, self.n_jobs = members[0].n, kernels.M, list(kernels.names), members[0].n_jobs
         self.memory_limit, self.even = members[0].memory_limit, any(member.even for member in members)
+        self.by_words = any(member.by_words for member in members)
         self.scale = joined([member.scale for member in members], which)
         self.usable = joined([member.usable for member in members], which)
 

@@ -27,6 +27,8 @@ class DegreeBank(ExplicitBank):
     The table of short words takes at most a quarter of `memory_limit`; the nodes of longer words have no limit.
     """
 
+    by_words = True
+
     def __init__(
         self, kernels, sequences, coef, kern, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1
     ):
@@ -39,7 +41,7 @@ class DegreeBank(ExplicitBank):
         self.raw_coef, self.kern = np.asarray(coef, dtype=np.float64), np.asarray(kern, dtype=np.int32)
         limit = max(TABLE_BYTES, 3 * self.n * self.L)  # less than one more node per word would take
         limit = min(limit, MemoryBudget(memory_limit).share("tables of words"))
-        self.direct, self.even = self._direct(limit), self._is_even()
+        self.direct, self.uniform = self._direct(limit), self._is_uniform()
         self.text = AlignedText(sequences.data, sequences.starts, sequences.bits, self.L, self.letters)
         self._find_nodes()
         self.coef, self.scale = self.raw_coef, np.ones(self.M)
@@ -78,7 +80,7 @@ class DegreeBank(ExplicitBank):
             direct += 1
         return direct
 
-    def _is_even(self):
+    def _is_uniform(self):
         """Whether the coefficient of a word does not depend on its position."""
         fits = np.arange(self.L)[:, None] + np.arange(self.d) < self.L
         same = (self.raw_coef == self.raw_coef[0]) & (self.kern == self.kern[0])
@@ -161,7 +163,7 @@ class DegreeBank(ExplicitBank):
         runs = np.cumsum(weight, axis=1)[:, :, None]
 
         def part(low):
-            if self.even:
+            if self.uniform:
                 add_degrees(left[low], right, weight[:1], zero, K[:, low])
             else:
                 add_positions(left[low], right, runs, zero, K[:, low])
@@ -274,7 +276,7 @@ class DegreeTeam(Team):
         terms = (inner.linear, inner.diagonal, inner.kink, inner.lo, inner.hi)
         self.arguments = (
             self.threads, self.gate, bank.text, vectors._values(),
-            loops.WordCounts(bank.coef, bank.kern, bank.alone, lanes, bank.even),
+            loops.WordCounts(bank.coef, bank.kern, bank.alone, lanes, bank.uniform),
             loops.VisitPlan(self.rows, self.ends, self.weight, self.runs, self.theta),
             loops.VisitState(a, outputs, vectors.q, self.numbers),
             loops.DualTerms(*(np.array(x, dtype=float) for x in terms), precision),

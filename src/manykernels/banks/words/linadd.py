@@ -52,6 +52,7 @@ class WordBank(ExplicitBank):
 
     file_tag = ("bank/words", 1)
     store = "auto"
+    by_words = True
 
     def __init__(self, kernels, views, store, *, weights, normalize, memory_limit, n_jobs):
         self.kernels, self.views, self.store, self.n_jobs = kernels, views, store, n_jobs

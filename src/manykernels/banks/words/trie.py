@@ -29,6 +29,7 @@ class TrieBank(ExplicitBank):
     """`groups` is a list of `TrieGroup`s: kernels of one view that share stores."""
 
     file_tag = ("bank/trie", 1)
+    by_words = True
 
     def __init__(self, kernels, X, tables, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1):
         self.kernels, self.views, self.names, self.n_jobs = kernels, kernels.views(X), list(kernels.names), n_jobs
