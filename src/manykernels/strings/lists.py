@@ -123,7 +123,7 @@ def _blocks(length, block):
 def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
     """The kernels of an estimator with kernels="auto" on sequences.
 
-    Words of up to six letters (proteins: three) anywhere, and at the same place if all sequences have one length; of
+    Words of up to six letters anywhere (roots of their counts; proteins: three letters, and counts), and at the same place if all sequences have one length; of
     DNA and RNA also words near the same place, and gapped words of both strands anywhere. The alphabet is that of
     `Sequences`, else the first of DNA, RNA and proteins that has all letters, where N and X match nothing.
 
@@ -154,7 +154,8 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
     shifts = [s for s in _SHIFTS if strands and placed and s < shortest]
     found: list[tuple[str, Kernel]] = [(f"{_letters(k)} at a place", Degree(k, **options)) for k in placed]
     found += [(f"up to {_letters(top)} at a place ± {s}", WeightedDegreeShift(top, s, **options)) for s in shifts]
-    found += [(f"{_letters(k)} anywhere", Spectrum(k, **options)) for k in range(min(2, top), top + 1)]
+    counts = "sqrt" if strands else "all"  # measured on binding sites and promoters alone, see docs/sequences.md
+    found += [(f"{_letters(k)} anywhere", Spectrum(k, **options, counts=counts)) for k in range(min(2, top), top + 1)]
     for span, k in _GAPPED:
         if strands and span <= shortest:
             kernel = GappedKmer(span, k, **options, reverse_complement=True)
