@@ -22,6 +22,7 @@ COMMANDS = (
     "relevance",
     "shares",
     "sources",
+    "survival",
     "gpu",
     "card_peers",
     "threads",
@@ -45,9 +46,9 @@ def main():
         action="store_true",
         help="splice: ten million sequences too (an hour, 20 GB); auto: up to 10,000 examples",
     )
-    parser.add_argument("--only", help="sources, pairs, threads, tables: what to run, such as mfeat,webkb")
+    parser.add_argument("--only", help="sources, pairs, survival, threads, tables: what to run, such as mfeat,webkb")
     parser.add_argument("--threads", help="threads: their numbers, such as 1,8,16")
-    parser.add_argument("--jobs", type=int, help="tables, auto, gkm: models that are fitted side by side")
+    parser.add_argument("--jobs", type=int, help="tables, auto, gkm, survival: models that are fitted side by side")
     parser.add_argument("--task", choices=("classification", "regression", "one-class"), help="tables: one of them")
     parser.add_argument("--half", choices=("choosing", "reporting", "views"), help="tables: a part of them")
     parser.add_argument("--rows", type=int, help="tables: at most so many rows of each")
@@ -58,10 +59,10 @@ def main():
         parser.error("--dataset is for compare only")
     if command not in ("splice", "auto") and options.pop("huge"):
         parser.error("--huge is for splice and auto only")
-    if command not in ("sources", "pairs", "threads", "tables") and options.pop("only"):
-        parser.error("--only is for sources, pairs, threads and tables only")
-    if command not in ("tables", "auto", "gkm") and options.pop("jobs"):
-        parser.error("--jobs is for tables, auto and gkm only")
+    if command not in ("sources", "pairs", "survival", "threads", "tables") and options.pop("only"):
+        parser.error("--only is for sources, pairs, survival, threads and tables only")
+    if command not in ("tables", "auto", "gkm", "survival") and options.pop("jobs"):
+        parser.error("--jobs is for tables, auto, gkm and survival only")
     for name in ("task", "half", "rows"):
         if command != "tables" and options.pop(name):
             parser.error(f"--{name} is for tables only")

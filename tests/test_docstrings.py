@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import manykernels
-from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
+from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival
 from manykernels.kernels import RBF, Linear, multi_task
 from manykernels.problem import Problem
 from manykernels.regularizers import EmpiricalBayes
@@ -102,6 +102,7 @@ def test_a_public_name_says_what_it_takes_and_gives_and_shows_it(thing):
 def test_estimators_list_what_fit_sets():
     rng = np.random.default_rng(0)
     X, y, kernels = rng.normal(size=(40, 2)), np.arange(40) % 2, [RBF(gamma=0.1), Linear()]
+    times = np.column_stack([np.arange(40) % 3 > 0, rng.exponential(size=40)])
     bayes, frame = dict(regularizer=EmpiricalBayes(), loss="squared"), pd.DataFrame(X, columns=["a", "b"])
     fitted = [
         *(MKLClassifier(kernels, **params).fit(frame, y) for params in ({}, {"slack": True}, bayes)),
@@ -115,8 +116,12 @@ def test_estimators_list_what_fit_sets():
         MKLClassifier([RBF(gamma=0.1, metric="learn")]).fit(frame, y),
         MKLRegressor([RBF(gamma=0.1, metric="learn")]).fit(frame, X[:, 0]),
         *(kind("auto").fit(frame, y) for kind in (MKLClassifier, MKLRegressor, MKLOneClass)),
+        *(kind(kernels).fit(frame, y, covariates=X[:, :1] ** 2) for kind in (MKLClassifier, MKLRegressor)),
+        *(MKLSurvival(given, C=1.0).fit(frame, times) for given in (kernels, "auto")),
+        MKLSurvival(kernels, slack=True).fit(frame, times, covariates=X[:, :1] ** 2),
+        MKLSurvival(multi_task([Linear()]), C=1.0).fit(X, times, task=y),
     ]
-    for kind in (MKLClassifier, MKLRegressor, MKLOneClass):
+    for kind in (MKLClassifier, MKLRegressor, MKLOneClass, MKLSurvival):
         found = {name for model in fitted if type(model) is kind for name in vars(model) if name[-1] == "_" != name[0]}
         listed = named(sections(inspect.getdoc(kind))["Attributes"])
         assert sorted(listed) == sorted(found | ({"offset_"} if kind is MKLOneClass else set()))

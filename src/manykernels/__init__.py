@@ -32,16 +32,30 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
         strings,
         weighting,
     )
-    from .estimators import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV, load
+    from .estimators import (
+        MKLClassifier,
+        MKLClassifierCV,
+        MKLOneClass,
+        MKLRegressor,
+        MKLRegressorCV,
+        MKLSurvival,
+        MKLSurvivalCV,
+        load,
+        survival_targets,
+    )
     from .kernels import KernelStack, Views
 
 _HOMES = {"KernelStack": ".kernels", "Views": ".kernels"} | dict.fromkeys(
-    ("MKLClassifier", "MKLRegressor", "MKLClassifierCV", "MKLRegressorCV", "MKLOneClass", "load"), ".estimators"
-)
+    (
+        "MKLClassifier", "MKLRegressor", "MKLClassifierCV", "MKLRegressorCV", "MKLOneClass", "MKLSurvival",
+        "MKLSurvivalCV", "load", "survival_targets",
+    ),
+    ".estimators",
+)  # fmt: skip
 __all__ = [
-    "KernelStack", "MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV", "Views",
-    "__version__", "datasets", "genome", "inspect", "kernels", "load", "losses", "pairs", "regularizers", "report",
-    "sequences", "solvers", "streaming", "strings", "weighting",
+    "KernelStack", "MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV", "MKLSurvival",
+    "MKLSurvivalCV", "Views", "__version__", "datasets", "genome", "inspect", "kernels", "load", "losses", "pairs",
+    "regularizers", "report", "sequences", "solvers", "streaming", "strings", "survival_targets", "weighting",
 ]  # fmt: skip
 __dir__ = __all__.copy  # dir() lists the public names alone
 

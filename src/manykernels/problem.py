@@ -98,13 +98,10 @@ class Problem:
                 f"regularizer={regularizer!r} grows like ‖f‖, not ‖f‖²: the {loss.name} problem is then unbounded; "
                 "use LpNorm(1) instead"
             )
-        if loss.interior and intercept:
-            for y, cost in zip(self.Y, self.c, strict=True):
-                if len(np.unique(y[cost > 0])) < 2:
-                    raise ValueError(
-                        f"y has one class only among the examples with weight: the {loss.name} loss then has no "
-                        "minimum; leave the class out or use loss='hinge'"
-                    )
+        for y, cost in zip(self.Y, self.c, strict=True):
+            objection = loss.objection(y[cost > 0], intercept)
+            if objection:
+                raise ValueError(objection)
         self.covariates: np.ndarray | None = None
         self._back: Any = None
         if covariates is not None:
@@ -115,7 +112,7 @@ class Problem:
         """Sets the basis E and `_back`, see `covariate_basis`."""
         if Z.ndim != 2 or len(Z) != self.bank.n or not np.all(np.isfinite(Z)):
             raise ValueError(f"covariates of shape {Z.shape} must be {self.bank.n} rows of finite numbers")
-        if self.loss.total or not self.loss.takes_intercept:
+        if self.loss.total or not (self.loss.takes_intercept or self.loss.coupled):
             raise ValueError(f"the {self.loss.name} loss takes no covariates: they would explain every example alone")
         self.covariates, self._back = covariate_basis(Z, self.intercept)
 
@@ -124,6 +121,8 @@ class Problem:
         if not self.loss.interior:
             return np.zeros(self.Y.shape)
         parts = zip(self.Y, self.c, strict=True)
+        if self.loss.coupled:
+            return np.array([self._alone(y, c) for y, c in parts])
         found = np.array([adjusted(self.loss, y, np.zeros(len(y)), c, self.covariates)[1] for y, c in parts])
         if any(_at_edge(self.loss, y, c, a) for y, c, a in zip(self.Y, self.c, found, strict=True)):
             raise ValueError(
@@ -131,6 +130,19 @@ class Problem:
                 "or merge categories that have one class only, or use loss='hinge'"
             )
         return found
+
+    def _alone(self, y, c):
+        """The a (n,) of covariates without kernels, for a coupled loss."""
+        E, zero = self.covariates, np.zeros(len(y))
+        f = E @ self.loss.coefficients(y, zero, c, E)
+        a = -self.loss.slope(y, c, f)
+        lost = np.abs(E.T @ a).max() > 1e-6 * max(np.abs(a).sum(), 1e-3 * c.sum())
+        if lost or self.loss.risk(y, c, f) <= 1e-9 * c.sum():
+            raise ValueError(
+                f"the covariates alone predict the order of the events: the {self.loss.name} loss then has no minimum; "
+                "leave out or merge categories without events"
+            )
+        return a
 
     def among(self, keep: np.ndarray) -> Problem:
         """The same problem with these of its usable kernels alone, positions in `kernels`; the others have weight 0."""
@@ -177,7 +189,7 @@ class Problem:
         """Σ c V at f = outputs + b over the rows, (T,), with the total·b of one-class problems left out."""
         f = outputs + self.level(b, rows)
         return np.array([
-            c[rows] @ self.loss.value(y[rows], f_t) for y, c, f_t in zip(self.Y, self.c, f, strict=True)
+            self.loss.risk(y[rows], c[rows], f_t) for y, c, f_t in zip(self.Y, self.c, f, strict=True)
         ])  # fmt: skip
 
     def conjugates(self, a: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:

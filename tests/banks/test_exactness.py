@@ -5,7 +5,7 @@ import pytest
 from agreement import assert_agree
 from conic import solve_conic
 from covering import covering
-from problems import costs, make
+from problems import costs, kind, make
 
 from manykernels import losses, regularizers
 from manykernels.banks import DenseBank
@@ -25,8 +25,7 @@ def fit(Ks, y, name, p, tol, C=1.0, intercept=True, **options):
 
 @pytest.mark.parametrize("name, p", covering(sorted(losses.LOSSES), P, steps=3))
 def test_objective_equals_the_conic_programs(name, p):
-    loss = losses.get(name)
-    Ks, y = make(real=loss.targets == "real")
+    Ks, y = make(real=kind(name))
     options = {"nu": 0.4} if name == "one_class" else {"intercept": name != "level_set"}
     truth = solve_conic(Ks, y, name, p, C=1.0, **options)["objective"]
     for tol in (1e-4, 1e-6):
@@ -42,7 +41,7 @@ def test_objective_equals_the_conic_programs(name, p):
 @pytest.mark.parametrize("name", sorted(set(losses.LOSSES) - {"one_class"}))
 @pytest.mark.parametrize("p", [1, 2])
 def test_without_intercept(name, p):
-    Ks, y = make(1, real=losses.get(name).targets == "real")
+    Ks, y = make(1, real=kind(name))
     truth = solve_conic(Ks, y, name, p, C=0.5, intercept=False)["objective"]
     solution = fit(Ks, y, name, p, 1e-6, C=0.5, intercept=False)
     assert solution.converged
@@ -145,7 +144,7 @@ def test_float32_blocks_never_certify_what_float64_would_not(C, tol):
 def test_an_indefinite_kernel_leaves_everything_finite(name):
     rng = np.random.default_rng(0)
     B = rng.normal(size=(40, 40))
-    Ks, y = make(7, n=40, M=2, real=losses.get(name).targets == "real")
+    Ks, y = make(7, n=40, M=2, real=kind(name))
     Ks[0] = B + B.T
     with pytest.warns(UserWarning, match="semidefinite"):
         s = fit(Ks, y, name, 2, 1e-3, max_iter=20)

@@ -85,7 +85,8 @@ def test_every_exported_regularizer_is_in_the_table():
     assert {type(member).__name__ for member in MEMBERS.values()} == exported - stages
 
 
-PAIRS = [(loss, member) for member in MEMBERS if member != "EmpiricalBayes(0.5)" for loss in sorted(losses.LOSSES)]
+LOSSES = sorted(losses.LOSSES | losses.COUPLED)
+PAIRS = [(loss, member) for member in MEMBERS if member != "EmpiricalBayes(0.5)" for loss in LOSSES]
 
 
 def check_pair(loss, member, conic, steps=1):
@@ -98,7 +99,7 @@ def check_pair(loss, member, conic, steps=1):
         assert loss == "one_class" and not MEMBERS[member].finite_conjugate
         return
     problem, Ks, y = posed(loss, member)
-    place = sorted(losses.LOSSES).index(loss) + list(MEMBERS).index(member)
+    place = LOSSES.index(loss) + list(MEMBERS).index(member)
     chosen = [name for k, name in enumerate(SOLVERS) if name in able and (place + k) % steps == 0]
     auto = best_for(problem).name
     assert auto in able
@@ -123,7 +124,7 @@ def test_every_solver_reaches_its_gap_and_the_optimum_or_says_why_not(loss, memb
 
     In each pair the solver of "auto" and half of the others run, so that each loss and each regularizer meets all.
     """
-    conic = (list(MEMBERS).index(member) + sorted(losses.LOSSES).index(loss)) % 3 == 0
+    conic = (list(MEMBERS).index(member) + LOSSES.index(loss)) % 3 == 0
     check_pair(loss, member, conic, steps=2)
 
 
@@ -133,7 +134,7 @@ def test_every_solver_reaches_the_conic_optimum(loss, member):
     check_pair(loss, member, conic=True)
 
 
-@pytest.mark.parametrize("loss", sorted(losses.LOSSES))
+@pytest.mark.parametrize("loss", LOSSES)
 def test_empirical_bayes_is_for_the_squared_loss_and_mackay(loss):
     able = [solver for solver in SOLVERS if refusal(loss, "EmpiricalBayes(0.5)", solver) is None]
     assert able == (["mackay"] if loss == "squared" else [])
@@ -142,7 +143,7 @@ def test_empirical_bayes_is_for_the_squared_loss_and_mackay(loss):
 def tables():
     """The page: losses with the same table share it."""
     reasons, groups = {}, {}
-    for loss in sorted(losses.LOSSES):
+    for loss in LOSSES:
         rows = []
         for member in MEMBERS:
             cells = []

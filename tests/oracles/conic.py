@@ -16,6 +16,11 @@ LOSSES = {  # V(y, f), elementwise
     "squared": lambda y, f: cp.square(y - f),
     "epsilon_insensitive": lambda y, f, epsilon=0.1: cp.pos(cp.abs(y - f) - epsilon),
     "huber": lambda y, f, delta=1.35: cp.huber(y - f, delta) / 2,
+    "quantile": lambda y, f, q=0.5: cp.maximum(q * (y - f), (1 - q) * (f - y)),
+    "poisson": lambda y, f: cp.exp(f) - cp.multiply(y, f) + y * np.log(np.maximum(y, 1e-300)) - y,
+    "log_time": lambda y, f, epsilon=0.1: cp.pos(
+        cp.maximum(np.log(np.abs(y)) - f, cp.multiply(y > 0, f - np.log(np.abs(y)))) - epsilon
+    ),
     "one_class": lambda y, f: cp.pos(-f),
     "level_set": lambda y, f: cp.pos(1 - f),
 }
@@ -68,19 +73,37 @@ def solve_conic(Ks, y, loss, p, C=1.0, intercept=True, sample_weight=None, nu=0.
     f = sum(L @ beta for L, beta in zip(factors, betas, strict=True))  # (n, T)
     b = cp.Variable((1, T))
     penalty, constraints, theta = _penalty(p, betas)
-    level = np.ones((n, 1)) @ b
+    level = 0 if loss == "cox" else np.ones((n, 1)) @ b
     if covariates is not None:
         w = cp.Variable((covariates.shape[1], T))
         level = level + covariates @ w
-    risk = cp.sum(cp.multiply(c.T, LOSSES[loss](Y.T, f + level, **params)))
+    if loss == "cox":
+        risk = sum(cox(y_t, c_t, (f + level)[:, t], **params) for t, (y_t, c_t) in enumerate(zip(Y, c, strict=True)))
+    else:
+        risk = cp.sum(cp.multiply(c.T, LOSSES[loss](Y.T, f + level, **params)))
     extra = cp.sum(b) if loss == "one_class" else 0
-    if not intercept or loss == "level_set":
+    if not intercept or loss in ("level_set", "cox"):
         constraints = [*constraints, b == 0]
     problem = cp.Problem(cp.Minimize(risk + extra + penalty), constraints)
     prove(problem)
     shape = (lambda v: v) if np.ndim(y) == 2 else (lambda v: v[0])
     found = {"objective": problem.value, "theta": theta(), "f": shape(f.value.T), "b": shape(b.value[0])}
     return found if covariates is None else found | {"w": shape(w.value.T)}
+
+
+def cox(y, c, f, ties="efron"):
+    """Minus the logarithm of the partial likelihood, from its definition, less that of a perfect order."""
+    time, event, stratum = np.abs(y), ~np.signbit(y), np.floor(np.abs(y) / 2.0**40)
+    risk = 0
+    for at in np.unique(time[event]):
+        alive, dead = (time >= at) & (stratum == np.floor(at / 2.0**40)), (time == at) & event
+        count, weight = dead.sum(), c[dead].sum()
+        for k in range(count):
+            left = 1 - k / count if ties == "efron" else 1.0
+            sums = cp.log_sum_exp(f[alive] + np.log(np.where(dead, left * c, c)[alive]))
+            risk += weight / count * (sums - np.log(left * weight))
+        risk -= c[dead] @ f[dead]
+    return risk
 
 
 def _penalty(p, betas):

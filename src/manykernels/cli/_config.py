@@ -19,7 +19,7 @@ KERNELS = (
     "Precomputed", "RBF", "Tanimoto", "Tfidf",
 )  # fmt: skip
 STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")  # for sequences
-SETTINGS = {"C": float, "p": float, "nu": float, "kernel": list}  # and their types
+SETTINGS = {"C": float, "p": float, "q": float, "nu": float, "kernel": list}  # and their types
 SETTINGS |= dict.fromkeys(("target", "id", "task", "loss", "normalize", "adjust"), str)
 RESERVED_KEYS = (
     "name",

@@ -12,7 +12,7 @@ from ._config import build, read_config, written_columns
 from ._data import is_number, pick, read_data, read_file
 from ._talk import Wrong
 
-TASKS = ("classification", "regression", "one-class")
+TASKS = ("classification", "regression", "one-class", "survival")
 CATEGORY = ":category"  # after a column of --adjust
 MAX_CODES = 10  # different whole numbers that may be codes of a category
 
@@ -114,6 +114,9 @@ def split_target(frame, task, target, data, say):
             f"--target is missing: name the column to predict ({few}), give a table of targets with --labels, or give "
             "--task one-class."
         )
+    if task == "survival":
+        y = pick_times(frame, target)
+        return task, y, frame.drop(columns=target.split(","))
     y = pick(frame, target, "--target", data)
     frame = frame.drop(columns=target)
     if task == "one-class":
@@ -128,6 +131,16 @@ def split_target(frame, task, target, data, say):
         task = guess_task(y)
         say(f"task: {task}, from the {y.nunique()} different values of {target!r}; --task changes it.")
     return task, read_target(y, task), frame
+
+
+def pick_times(frame, target):
+    """The targets of the columns EVENT,TIME or EVENT,TIME,STRATA."""
+    names = target.split(",")
+    if not 2 <= len(names) <= 3:
+        raise Wrong(f"--target {target!r} names no event and time: give --event and --time, or EVENT,TIME here.")
+    options = ("--event", "--time", "--strata")[: len(names)]
+    event, time, *strata = (pick(frame, name, option) for name, option in zip(names, options, strict=True))
+    return mk.survival_targets(as_numbers(event), as_numbers(time), *(column.to_numpy() for column in strata))
 
 
 def read_target(y, task):
@@ -160,7 +173,16 @@ def estimator(job: Job, search: bool = False, **more: Any) -> Any:
         return mk.MKLOneClass(nu=settings.get("nu", 0.1), **options)
     if "nu" in settings:
         raise Wrong(f"nu is a setting of --task one-class, not of {job.task}: give C.")
+    if job.task == "survival":
+        options |= {"loss": settings["loss"]} if "loss" in settings else {}
+        if search:
+            return mk.MKLSurvivalCV(**options)
+        return mk.MKLSurvival(C=settings.get("C", "auto"), regularizer=settings.get("p", 2.0), **options)
     options["loss"] = settings.get("loss", "hinge" if job.task == "classification" else "squared")
+    if "q" in settings:
+        if job.task == "classification":
+            raise Wrong("q is a setting of --loss quantile, for --task regression: leave it out.")
+        options["q"] = settings["q"]
     if search:
         return (mk.MKLClassifierCV if job.task == "classification" else mk.MKLRegressorCV)(**options)
     options |= {"C": settings.get("C", "auto"), "regularizer": settings.get("p", 2.0)}
@@ -180,6 +202,8 @@ def read_model(path: str) -> Any:
 def target_of(model: Any, frame: Any, target: str | None, say: Callable[[str], None]) -> Any:
     """The target column: the named one, that of the fit, or the only column that the model does not use."""
     known = vars(model).get("target_name_")
+    if isinstance(model, mk.MKLSurvival):
+        return pick_times(frame, target or known)
     if target is None and known in frame.columns:
         target = known
     if target is None:
@@ -197,6 +221,8 @@ def target_of(model: Any, frame: Any, target: str | None, say: Callable[[str], N
 
 def as_classes(model: Any, y: Any) -> Any:
     """Targets in the type of the model's classes, or numbers for a regression."""
+    if isinstance(model, mk.MKLSurvival):
+        return y
     classes = vars(model).get("classes_")
     if classes is None or classes.dtype.kind in "iuf":
         return as_numbers(y)

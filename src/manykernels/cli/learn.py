@@ -17,9 +17,14 @@ Data = Annotated[
 Target = Annotated[
     str | None, typer.Option("--target", "-t", help="The column to predict; in FASTA headers the word before =.")
 ]
+Event = Annotated[str | None, typer.Option(help="With --time: the column that is 1 for events, 0 for censored times.")]
+Time = Annotated[str | None, typer.Option(help="With --event: the column of times, for the risk of an event.")]
+Strata = Annotated[str | None, typer.Option(help="With --event and --time: a column of groups that are not compared.")]
 Labels = Annotated[str | None, typer.Option(help="A table of targets, with ids in its first column.")]
 Config = Annotated[str | None, typer.Option(help="A TOML file of kernels; `manykernels init` writes one.")]
-Task = Annotated[str | None, typer.Option(help="classification, regression or one-class; guessed by default.")]
+Task = Annotated[
+    str | None, typer.Option(help="classification, regression, survival or one-class; by default guessed.")
+]
 Groups = Annotated[
     str | None, typer.Option(help="A column of groups, such as patients: rows of a group are held out together.")
 ]
@@ -28,7 +33,8 @@ Adjust = Annotated[
     typer.Option(help="Columns to adjust for, without a penalty, separated by commas: age,sex,batch:category."),
 ]
 Id = Annotated[str | None, typer.Option(help="The column of ids of the examples.")]
-Loss = Annotated[str | None, typer.Option(help="hinge, logistic, squared, huber, ...")]
+Loss = Annotated[str | None, typer.Option(help="hinge, logistic, squared, huber, quantile, poisson, ...")]
+Q = Annotated[float | None, typer.Option("--q", help="The quantile, for --loss quantile; default 0.5.")]
 Nu = Annotated[float | None, typer.Option(help="The share of outliers, for --task one-class.")]
 
 
@@ -36,6 +42,9 @@ Nu = Annotated[float | None, typer.Option(help="The share of outliers, for --tas
 class FitOptions:
     data: Data
     target: Target = None
+    event: Event = None
+    time: Time = None
+    strata: Strata = None
     config: Config = None
     C: Annotated[
         str | None, typer.Option("-C", "--C", help="Factor of the loss; by default auto, which chooses it.")
@@ -43,6 +52,7 @@ class FitOptions:
     p: Annotated[float | None, typer.Option("-p", "--p", help="1: few kernels, inf: equal weights; default 2.")] = None
     task: Task = None
     loss: Loss = None
+    q: Q = None
     nu: Nu = None
     id: Id = None
     labels: Labels = None
@@ -63,8 +73,11 @@ def fit(asked: FitOptions) -> None:
     if output == "-":
         raise Wrong("-o - would write a model to the terminal: give a path, for example -o model.mk.")
     over = check_output(output, asked.data, asked.config, asked.labels)
-    given = {name: vars(asked)[name] for name in ("target", "C", "p", "task", "loss", "nu", "id", "labels", "adjust")}
+    given = {
+        name: vars(asked)[name] for name in ("target", "C", "p", "task", "loss", "q", "nu", "id", "labels", "adjust")
+    }
     given["C"] = read_C(asked.C)
+    given |= times_of(asked)
     job = prepare(asked.data, asked.config, given, say)
     model = estimator(job, verbose=progress(asked.quiet), **_calibration(job, asked.probabilities))
     extra = {} if job.covariates is None else {"covariates": job.covariates}
@@ -85,11 +98,15 @@ def fit(asked: FitOptions) -> None:
 class CVOptions:
     data: Data
     target: Target = None
+    event: Event = None
+    time: Time = None
+    strata: Strata = None
     config: Config = None
     C: Annotated[str, typer.Option("-C", "--C", help="Candidates, separated by commas.")] = "0.1,1,10"
     p: Annotated[str, typer.Option("-p", "--p", help="Candidates, separated by commas.")] = "1,2"
     task: Task = None
     loss: Loss = None
+    q: Q = None
     id: Id = None
     labels: Labels = None
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5
@@ -105,8 +122,8 @@ def cv(asked: CVOptions) -> None:
     """Score candidates for C and p by cross-validation."""
     say, folds = speaker(asked.quiet), asked.folds
     Cs, ps = _numbers(asked.C, "-C"), _numbers(asked.p, "-p")
-    given = {name: vars(asked)[name] for name in ("target", "task", "loss", "id", "labels", "groups", "adjust")}
-    job = prepare(asked.data, asked.config, given, say)
+    given = {name: vars(asked)[name] for name in ("target", "task", "loss", "q", "id", "labels", "groups", "adjust")}
+    job = prepare(asked.data, asked.config, given | times_of(asked), say)
     if job.task == "one-class":
         raise Wrong("cv needs targets for its scores, and --task one-class has none: give another task.")
     _check_folds(job, folds)
@@ -120,7 +137,7 @@ def cv(asked: CVOptions) -> None:
     ]
     best = rows[int(search.best_index_)]
     say(f"the best of {len(rows)}: -C {best['C']:g} -p {best['p']:g}; the choice makes its score a little too good.")
-    measure = "accuracy" if job.task == "classification" else "R2"
+    measure = mk.inspect.held_out.own_measure(search).replace("²", "2")
     facts = {"task": job.task, "measure": measure, "folds": folds, "C": best["C"], "p": best["p"], "scores": rows}
     show(facts, asked.json)
 
@@ -167,6 +184,18 @@ def progress(quiet: bool) -> bool:
     return True
 
 
+def times_of(asked: Any) -> dict[str, str]:
+    """The target and the task of --event, --time and --strata: the columns EVENT,TIME[,STRATA]."""
+    names = [asked.event, asked.time] + ([] if asked.strata is None else [asked.strata])
+    if names == [None, None]:
+        return {}
+    if None in names:
+        raise Wrong("--event, --time and --strata belong together: give --event and --time, and --strata with them.")
+    if asked.target is not None:
+        raise Wrong("--target is the column of a class or a number: leave it out with --event and --time.")
+    return {"target": ",".join(names), "task": "survival"}
+
+
 def read_C(text: str | None, option: str = "-C") -> float | str | None:
     """The value of -C: a number, "auto", or None."""
     if text is None or text == "auto":
@@ -188,6 +217,8 @@ def _splitter(job, folds):
     """The splitter of the folds: stratified by class, rows of a group together."""
     from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
+    if job.task == "survival":
+        return folds
     classes = job.task == "classification"
     if job.groups is not None and not classes:
         return GroupKFold(folds)
@@ -200,7 +231,11 @@ def _check_folds(job, folds):
 
     if job.groups is not None and folds > len(np.unique(job.groups)):
         raise Wrong(f"--folds {folds} is more than the {len(np.unique(job.groups))} groups: give fewer folds.")
-    least = len(job.X) if job.task == "regression" else int(np.unique(job.y, return_counts=True)[1].min())
+    if job.task == "survival":
+        least, what = int(job.y["event"].sum()), "events there are"
+    elif job.task == "regression":
+        least, what = len(job.X), "examples there are"
+    else:
+        least, what = int(np.unique(job.y, return_counts=True)[1].min()), "examples the rarest class has"
     if folds > least:
-        what = "examples there are" if job.task == "regression" else "examples the rarest class has"
         raise Wrong(f"--folds {folds} is more than the {least} {what}: give --folds {max(least, 2)} or more data.")

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+import manykernels as mk
+
 from ._columns import seen
 from ._data import pick, read_data
 from ._models import (
@@ -67,7 +69,9 @@ def report(asked: PageOptions) -> None:
     target = asked.target or only_label(asked.labels)
     one_class = is_outlier_detector(fitted)
     y = None if one_class and target is None else target_of(fitted, frame, target, say)
-    name = None if y is None else str(y.name)
+    times = isinstance(fitted, mk.MKLSurvival)
+    columns = (target or fitted.target_name_).split(",") if times else [None if y is None else str(y.name)]
+    name = columns[0]
     X, rows = columns_of(fitted, frame), _rows(asked.examples)
     truth = None if y is None else as_classes(fitted, y)
     if not quiet and not progress(quiet):
@@ -79,10 +83,14 @@ def report(asked: PageOptions) -> None:
         X, truth, verbose=progress(quiet), cv=asked.cv or None, examples=rows, target=name, groups=groups, **same,
         **covariates_of(fitted, frame),
     )  # fmt: skip
-    _describe(found.facts, fitted, frame, truth, name)
+    _describe(found.facts, fitted, frame, truth, columns)
     keys = "cv", "relevance", "stability", "examples", "max_examples", "title", "groups", "scoring", "threshold"
     given = {"--" + key.replace("_", "-"): options[key] for key in keys} | {"--examples": asked.examples or None}
-    where = {"--target": target or name, "--id": asked.id, "--labels": asked.labels}
+    where = {
+        "--target": ",".join(map(str, columns)) if times else target or name,
+        "--id": asked.id,
+        "--labels": asked.labels,
+    }
     found.facts["reproduce"] = _commands(fitted, asked.model, asked.data, output, where, given)
     place = found.write(output)
     seconds = sum(found.facts["cost"].values())
@@ -96,12 +104,12 @@ def report(asked: PageOptions) -> None:
         typer.echo(str(place))
 
 
-def _describe(facts, model, frame, truth, target):
+def _describe(facts, model, frame, truth, targets):
     """Replace the facts on the data by those of the original columns, and list the unused ones."""
     from ..report.describe import describe_data
 
     known = {*map(seen, model.feature_names_in_), *vars(model).get("covariate_columns_", {})}
-    plain = frame.drop(columns=[target] if target in frame.columns else [])
+    plain = frame.drop(columns=[target for target in targets if target in frame.columns])
     facts["data"] = describe_data(model, plain, truth)
     facts["data"]["unused"] = [str(name) for name in plain.columns if name not in known]
 
@@ -143,6 +151,7 @@ def _fit(fitted, data, where):
     if data == "-":
         return ""
     task = "one-class" if is_outlier_detector(fitted) else "classification" if is_classifier(fitted) else "regression"
+    task = "survival" if isinstance(fitted, mk.MKLSurvival) else task
     given = {"--task": task, "-p": fitted.regularizer}
     known = vars(fitted).get("covariate_columns_", {})
     marked = [name if levels is None else f"{name}{CATEGORY}" for name, levels in known.items()]

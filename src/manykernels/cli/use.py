@@ -63,7 +63,9 @@ def predictions(model: Any, X: Any, extra: dict[str, Any]) -> Any:
     from sklearn.base import is_regressor
 
     found = {"prediction": model.predict(X, **extra)}
-    if not is_regressor(model):
+    if isinstance(model, mk.MKLSurvival):
+        found = {"risk": found["prediction"]}
+    elif not is_regressor(model):
         decision = model.decision_function(X, **extra)
         if decision.ndim == 1:
             found["decision"] = decision
@@ -85,7 +87,7 @@ def score(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compare predictions with the targets: accuracy for classes, R² for numbers."""
+    """Compare predictions with the targets: accuracy for classes, R² for numbers, concordance for times."""
     import numpy as np
     from sklearn.base import is_outlier_detector, is_regressor
     from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, r2_score
@@ -95,10 +97,14 @@ def score(
         raise Wrong(f"{model} is a one-class model, which has no score: use predict.")
     frame = read_data(data, id, say, labels)
     y = as_classes(fitted, target_of(fitted, frame, target or only_label(labels), say))
-    guess = fitted.predict(columns_of(fitted, frame), **covariates_of(fitted, frame))
+    X, extra = columns_of(fitted, frame), covariates_of(fitted, frame)
+    guess = fitted.predict(X, **extra)
     facts: dict[str, Any] = {"examples": len(y)}
-    if is_regressor(fitted):
-        facts |= {"R2": float(r2_score(y, guess)), "mean_error": float(mean_absolute_error(y, guess))}
+    if isinstance(fitted, mk.MKLSurvival):
+        facts |= {"concordance": float(fitted.score(X, y, **extra)), "events": int(y["event"].sum())}
+    elif is_regressor(fitted):
+        own = {"D2": float(fitted.score(X, y, **extra))} if mk.losses.get(fitted.loss).own_score else {}
+        facts |= own | {"R2": float(r2_score(y, guess)), "mean_error": float(mean_absolute_error(y, guess))}
     else:
         facts |= {"accuracy": float((y == guess).mean()), "balanced": float(balanced_accuracy_score(y, guess))}
         facts["commonest"] = float(np.unique(y, return_counts=True)[1].max() / len(y))  # the accuracy of a guess

@@ -3,6 +3,16 @@
 from .genome import Genome, make_genome
 from .grammar import Grammar, make_grammar
 from .splice import iter_splice, make_splice, splice_information
+from .survival import make_survival
 
-__all__ = ["Genome", "Grammar", "iter_splice", "make_genome", "make_grammar", "make_splice", "splice_information"]
+__all__ = [
+    "Genome",
+    "Grammar",
+    "iter_splice",
+    "make_genome",
+    "make_grammar",
+    "make_splice",
+    "make_survival",
+    "splice_information",
+]
 __dir__ = __all__.copy  # dir() lists the public names alone

@@ -31,9 +31,25 @@ def check_loss(loss, targets, also=(), **params):
     """The Loss of this name, or this instance; a ValueError unless it suits `targets` or is among `also`."""
     found = losses.get(loss, **params)
     if found.targets != targets and found.name not in also:
-        able = [repr(name) for name, cls in losses.LOSSES.items() if cls.targets == targets or name in also]
+        known = (losses.LOSSES | losses.COUPLED).items()
+        able = [repr(name) for name, cls in known if cls.targets == targets or name in also]
         raise ValueError(f"loss={loss!r} is not made for {targets} targets: choose one of {', '.join(able)}.")
     return found
+
+
+def check_loss_of(model, targets, parameter_of, also=()):
+    """`check_loss` of a model, whose parameters `parameter_of` {loss: parameter} belong to one loss each."""
+    given = {}
+    for name, parameter in parameter_of.items():
+        value = model.get_params(deep=False)[parameter]
+        if value is None:
+            continue
+        if not (isinstance(model.loss, str) and model.loss == name):
+            raise ValueError(
+                f"{parameter}={value!r} has no effect with loss={model.loss!r}: leave it out, or give loss={name!r}."
+            )
+        given[parameter] = value
+    return check_loss(model.loss, targets, also=also, **given)
 
 
 def make_splits(cv, X, y, classifier, groups=None, seed=None):
@@ -43,6 +59,9 @@ def make_splits(cv, X, y, classifier, groups=None, seed=None):
     `seed` folds are shuffled, and their number is lowered to the size of the rarest class or the number of groups; []
     if it is below 2.
     """
+    if isinstance(y, np.ndarray) and y.dtype.names:  # times: every fold has its share of the events
+        y, classifier = y[y.dtype.names[0]].astype(int), True
+        cv, seed = 5 if cv is None else cv, 0 if seed is None and groups is None else seed
     from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
     if cv is None and not classifier and groups is None:

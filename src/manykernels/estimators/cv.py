@@ -24,6 +24,7 @@ from .fold_model import FoldModel
 from .regressor import MKLRegressor
 from .search import LOO, Search, choose, grid_of_C, is_exact, list_of_regularizers
 from .shared_kernels import SharedFold, SharedKernels, views_or
+from .survival import MKLSurvival
 
 SEARCH_PARAMETERS = ("Cs", "cv", "scoring", "refit")  # that the plain estimators do not have
 
@@ -298,11 +299,11 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
     cv : None for 5 shuffled folds, a number of folds in the order of rows, a splitter of scikit-learn, a list of \
     (train, test), or "loo"
         "loo" is as in `MKLClassifierCV`; for the squared loss its decisions are exact at the weights of the fit.
-    scoring : None for `score` of `MKLRegressor` (R²), the name of a scorer, or a function (model, X, y)
+    scoring : None for `score` of `MKLRegressor`, the name of a scorer, or a function (model, X, y)
     refit : "best", "1se" or a function, default "best"
         The candidate to fit on all data: the one of the best mean score; the least C, with the same regularizer, whose
         mean score is within one standard error of the best; or the index that the function returns for `cv_results_`.
-    loss, epsilon, normalize, slack, solver, psd, features, approximation, rank, tol, max_iter, fit_intercept, \
+    loss, epsilon, q, normalize, slack, solver, psd, features, approximation, rank, tol, max_iter, fit_intercept, \
     memory_limit, device, n_jobs, random_state, verbose : as in `MKLRegressor`
         `n_jobs` threads solve the candidates of several folds side by side if the matrices of these folds fit in
         `memory_limit`; results do not depend on it. On a device each fold has its own kernels.
@@ -343,6 +344,7 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         refit: str | Callable = "best",
         loss: str | Loss = "squared",
         epsilon: float | None = None,
+        q: float | None = None,
         normalize: str | None = "multiplicative",
         slack: bool = False,
         solver: str | BaseSolver = "auto",
@@ -367,6 +369,7 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         self.refit = refit
         self.loss = loss
         self.epsilon = epsilon
+        self.q = q
         self.normalize = normalize
         self.slack = slack
         self.solver = solver
@@ -377,6 +380,104 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
+        self.memory_limit = memory_limit
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+class MKLSurvivalCV(_CrossValidated, MKLSurvival):
+    """`MKLSurvival` with C and the regularizer chosen by cross-validation.
+
+    Folds share kernels as in `MKLClassifierCV`, and each has its share of the events. Strata are a third field or
+    column of y.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", or a list of kernels, as in `MKLSurvival`
+    Cs : int or list of float, default 10
+        A list of values, all of which are run, or the number of values, log-spaced from 0.01 to 100, of which some are
+        run, as in `MKLClassifierCV`.
+    regularizer : a regularizer of `MKLSurvival` or a list of them, default (1, 2, inf)
+    cv : None for 5 shuffled folds, a number of folds, a splitter of scikit-learn, a list of (train, test), or "loo"
+    scoring : None for `score` of `MKLSurvival`, the concordance, or a function (model, X, y)
+    refit : "best", "1se" or a function, default "best"
+        As in `MKLClassifierCV`.
+    loss, ties, epsilon, normalize, slack, solver, psd, features, approximation, rank, tol, max_iter, memory_limit, \
+    device, n_jobs, random_state, verbose : as in `MKLSurvival`
+
+    Attributes
+    ----------
+    C_, regularizer_, best_params_ : the chosen values
+    best_score_ : its mean score over the folds, which is optimistic, since it decided the choice
+    searched_ : the number of candidates that were run, which the saved model keeps
+    best_index_ : its place in `cv_results_`
+    cv_results_ : a dict of arrays, as of `MKLClassifierCV`
+    best_estimator_ : the chosen model as an `MKLSurvival`
+    Cs_, n_splits_, refit_time_ : the values of C, the number of folds, seconds of the last fit
+
+    All attributes of `MKLSurvival` describe the chosen model, fitted on all data.
+
+    Examples
+    --------
+    >>> from manykernels import MKLSurvivalCV
+    >>> from manykernels.datasets import make_survival
+    >>> from manykernels.kernels import RBF
+    >>> X, y = make_survival(100, seed=0)
+    >>> kernels = [(source, RBF("scale"), source) for source in X]
+    >>> model = MKLSurvivalCV(kernels, Cs=[0.1, 1], regularizer=[1, 2], cv=3).fit(X, y)
+    >>> model.kernel_weights_.shape
+    (3,)
+    """
+
+    _plain = MKLSurvival
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        Cs: int | ArrayLike = 10,
+        regularizer: Any = (1, 2, np.inf),
+        cv: Any = None,
+        scoring: Callable | None = None,
+        refit: str | Callable = "best",
+        loss: str | Loss = "cox",
+        ties: str | None = None,
+        epsilon: float | None = None,
+        normalize: str | None = "multiplicative",
+        slack: bool = False,
+        solver: str | BaseSolver = "auto",
+        psd: str = "warn",
+        features: str = "auto",
+        approximation: str | None = None,
+        rank: int = 256,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        memory_limit: float | str | None = None,
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.kernels = kernels
+        self.Cs = Cs
+        self.regularizer = regularizer
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.loss = loss
+        self.ties = ties
+        self.epsilon = epsilon
+        self.normalize = normalize
+        self.slack = slack
+        self.solver = solver
+        self.psd = psd
+        self.features = features
+        self.approximation = approximation
+        self.rank = rank
+        self.tol = tol
+        self.max_iter = max_iter
         self.memory_limit = memory_limit
         self.device = device
         self.n_jobs = n_jobs

@@ -28,13 +28,13 @@ from .lsgkm import START, load_lsgkm
 from .outputs import checked_outputs
 
 FITTED_ATTRIBUTES = (
-    "C_", "C_scores_", "calibration_",
+    "C_", "C_scores_", "baseline_hazard_", "baseline_times_", "calibration_",
     "classes_", "covariate_coef_", "covariate_columns_", "covariate_names_",
     "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "intercept_", "kernel_names_",
     "kernel_scale_", "kernel_weights_", "kernels_chosen_", "log_marginal_likelihood_", "metric_", "multi_class_",
-    "multi_class_reason_", "multilabel_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_",
-    "radius_", "searched_", "slack_weight_",
-    "stationarity_", "support_", "support_weight_", "target_name_",
+    "multi_class_reason_", "multilabel_", "n_events_", "n_features_in_", "n_iter_", "n_outputs_", "noise_",
+    "objective_", "radius_", "searched_", "slack_weight_",
+    "stationarity_", "strata_", "support_", "support_weight_", "target_name_", "unique_times_",
 )  # fmt: skip
 NAMES_IN_FILES = {"predictor_": "predictor", "_solutions": "solutions", "_square": "square"}
 NOT_IN_FILES = {"tasks_"}  # the predictor has them
@@ -158,6 +158,12 @@ def check_model(model):
         check_list("metric_", metric["column"], str, len(metric["scale"]))
         for name in ("scale", "share"):
             check_array("metric_", metric[name], np.float64, len(metric["column"]))
+    if "baseline_hazard_" in own:
+        check_array("unique_times_", model.unique_times_, np.float64, None)
+        check_array("baseline_times_", model.baseline_times_, np.float64, None)
+        check_array("baseline_hazard_", model.baseline_hazard_, np.float64, None, len(model.baseline_times_))
+        check(len(model.strata_) == len(model.baseline_hazard_), "strata_ does not go with baseline_hazard_")
+        check_integer("n_events_", model.n_events_, 1, 2**48)
     check_index("support_", model.support_, 2**48, n)
     check_list("kernel_names_", model.kernel_names_, str, M)
     check_array("kernel_scale_", model.kernel_scale_, np.float64, M)

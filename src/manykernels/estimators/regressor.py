@@ -7,20 +7,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from .._validation import check_number
+from .. import losses
 from ..losses.base import Loss
 from ..regularizers.base import Regularizer
 from ..solvers.base import BaseSolver
 from ..streaming import is_source
 from .base import MKLBase
 from .check_inputs import check_y, optional
-from .check_targets import check_loss
+from .check_targets import check_loss_of, check_weight
 from .choose_c import check_C
 from .path import HasPath
 from .plan import Examples
 from .posterior import posterior_variance
 from .streamed import fit_source, read_targets
 from .tensors import to_host
+
+PARAMETER_OF = {"epsilon_insensitive": "epsilon", "quantile": "q"}  # parameters of losses that the estimators have
 
 
 def _is_insensitive(loss):
@@ -34,7 +36,8 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
 
     With the squared loss, the default, and a constraint on θ the unit of y does not matter: y → s y + t gives
     f → s f + t. The ε-insensitive loss and Huber's loss grow like |y|, but ½ Σ_m ‖f_m‖² / θ_m grows like y²: as with
-    SVR, ε = 0.1 and C = 1 suit targets with a standard deviation of about 1, and a fit warns if y is far from it.
+    SVR, ε = 0.1 and C = 1 suit targets with a standard deviation of about 1, and a fit warns if y is far from it. The
+    same holds for the pinball loss of quantiles. Poisson's loss is for counts: predictions are e^f.
 
     Parameters
     ----------
@@ -52,10 +55,13 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         Uniform(), BestSingle(cv), Align(), AlignF(), EasyMKL(lam), or given, Fixed(weights).
     loss : str or Loss, default "squared"
         "squared" (y − f)² (no ½); against outliers, and for few support vectors, "epsilon_insensitive"
-        max(0, |y − f| − ε), or "huber", which is ½ (y − f)² up to |y − f| = δ = 1.35 and δ|y − f| − ½ δ² beyond; or a
-        `Loss` such as Huber(delta).
+        max(0, |y − f| − ε), or "huber", which is ½ (y − f)² up to |y − f| = δ = 1.35 and δ|y − f| − ½ δ² beyond;
+        "quantile", the pinball loss, for the q-quantile of y given x; "poisson" for counts y ≥ 0, whose expectation is
+        e^f; or a `Loss` such as Huber(delta).
     epsilon : float or None, default None
         ε of loss="epsilon_insensitive", None for 0.1; not allowed with other losses.
+    q : float or None, default None
+        q of loss="quantile", None for 0.5, the median; not allowed with other losses.
     C : float or "auto", default "auto"
         Factor of the loss, multiplied with sample_weight. "auto" chooses 0.1, 1, 10 or 100 within the fit
         by approximate leave-one-out decisions (`C_scores_`), which costs about one more fit (docs/start.md).
@@ -197,6 +203,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         regularizer: float | Regularizer = 2,
         loss: str | Loss = "squared",
         epsilon: float | None = None,
+        q: float | None = None,
         C: float | str = "auto",
         normalize: str | None = "multiplicative",
         slack: bool = False,
@@ -220,6 +227,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         self.regularizer = regularizer
         self.loss = loss
         self.epsilon = epsilon
+        self.q = q
         self.C = C
         self.normalize = normalize
         self.slack = slack
@@ -269,7 +277,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         """The `Examples` of a fit; sets `n_outputs_`."""
         self._check_params()
         C = check_C(self.C)
-        loss = check_loss(self.loss, "real", **self._tube())
+        loss = self._loss()
         X, y, _, weight, task, card, Z = self._check_data(X, y, sample_weight, task, covariates)
         Y = np.ascontiguousarray(np.atleast_2d(y.astype(np.float64).T))
         self.n_outputs_ = len(Y)
@@ -278,17 +286,9 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     def _check_y(self, y):
         return check_y(self, to_host(y)[0], numeric=True, several=True), False
 
-    def _tube(self):
-        """{"epsilon": ε}, or {} if epsilon is None; a ValueError if the loss has no ε."""
-        if self.epsilon is None:
-            return {}
-        check_number("epsilon", self.epsilon, closed="left")
-        if not _is_insensitive(self.loss):
-            raise ValueError(
-                f"epsilon={self.epsilon!r} has no effect with loss={self.loss!r}: leave it out, or give "
-                "loss='epsilon_insensitive'."
-            )
-        return {"epsilon": self.epsilon}
+    def _loss(self):
+        """The `Loss`, with epsilon or q; a ValueError if one is set that the loss does not have."""
+        return check_loss_of(self, "real", PARAMETER_OF, also=("poisson",))
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
@@ -301,7 +301,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     def predict(
         self, X: Any, task: ArrayLike | None = None, covariates: Any = None, *, return_std: bool = False
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Σ_m f_m(x) + zᵀw + b, (n,), or (n, T) for T targets.
+        """Σ_m f_m(x) + zᵀw + b, (n,), or (n, T) for T targets; the expected count e^f with loss="poisson".
 
         Parameters
         ----------
@@ -332,7 +332,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         >>> bool(std[0] < 0.1 < std[1])  # the second example is far from the training examples
         True
         """
-        decision = self._decide(X, task, covariates)
+        decision = losses.get(self.loss).mean(self._decide(X, task, covariates))
         mean = decision if self.n_outputs_ > 1 else decision[:, 0]
         if not return_std:
             return mean
@@ -352,8 +352,25 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         task: ArrayLike | None = None,
         covariates: Any = None,
     ) -> float:
-        """R², the predicted share of the variance of y; the mean over the targets."""
+        """R², the predicted share of the variance of y; the mean over the targets.
+
+        With loss="quantile" and "poisson" the share of that loss, of the best constant, which f saves.
+        """
         from sklearn.metrics import r2_score
 
         X, y = read_targets(X, y)
-        return r2_score(y, self.predict(X, task, covariates), sample_weight=sample_weight)
+        if not losses.get(self.loss).own_score:
+            return r2_score(y, self.predict(X, task, covariates), sample_weight=sample_weight)
+        f = self._decide(X, task, covariates)
+        true, weight = np.asarray(y, dtype=float).reshape(f.shape), check_weight(sample_weight, len(f))
+        return loss_saved(self._loss(), true, f, weight)
+
+
+def loss_saved(loss: Loss, y: np.ndarray, f: np.ndarray, weight: np.ndarray) -> float:
+    """1 − Σ w V(y, f) / min_b Σ w V(y, b) of targets and decisions (n, T); the mean over T."""
+    shares = []
+    for y_t, f_t in zip(y.T, f.T, strict=True):
+        b, own = loss.intercept(y_t, np.zeros_like(y_t), weight), weight @ loss.value(y_t, f_t)
+        best = weight @ loss.value(y_t, np.full_like(y_t, b))
+        shares.append(1.0 - own / best if best > 0 else float(own == 0))
+    return float(np.mean(shares))

@@ -31,14 +31,6 @@ NEWTON_BEFORE_INTERIOR = 40  # Newton steps on a smooth loss before it
 MAX_INTERIOR_EXAMPLES = 5000  # up to which it is used
 
 
-def inner_problem(problem, y, c, rows=slice(None)):
-    """The inner problem for targets y and costs c of these rows: that of the bank, or else an `InnerProblem`."""
-    if problem.covariates is not None:
-        return InnerProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs, problem.covariates[rows])
-    own = problem.bank.inner(problem.loss, y, c, problem.intercept)
-    return InnerProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs) if own is None else own
-
-
 class InnerProblem:
     """The inner problem of targets y and costs c at fixed weights, on a block K of the combined kernel.
 
@@ -220,7 +212,7 @@ class InnerProblem:
     def gap(self, a: np.ndarray, outputs: np.ndarray, b: Any) -> float:
         """Primal minus dual of this block at fixed weights, at outputs = K a + shift."""
         offset = self.loss.total * b if self.loss.total else 0.0
-        fit = self.c @ self.loss.value(self.y, outputs + self.level(b)) + offset
+        fit = self.loss.risk(self.y, self.c, outputs + self.level(b)) + offset
         return float(fit + a @ outputs + self.loss.dual_value(self.y, self.c, a))
 
     def objective(self, a: np.ndarray, outputs: np.ndarray) -> float:
@@ -361,7 +353,8 @@ class InnerProblem:
             spend(400.0 + 1e-4 * len(a) ** 3)
             linear, diagonal, _ = self.loss.quadratic(self.y, self.c, a)
             gradient = outputs + linear + diagonal * a
-            full = np.minimum(self.hi - a, a - self.lo) < 1e-15 * (self.hi - self.lo)  # to the last digit,
+            width = np.minimum(self.hi - self.lo, self.c)
+            full = np.minimum(self.hi - a, a - self.lo) < 1e-15 * width  # to the last digit,
             full &= (np.abs(a) > 0.5 * self.c) & (a * (gradient + self.level(beta)) < 0)  # and still pushed outwards
             index = np.flatnonzero((self.c > 0) & ~full)
             try:

@@ -77,7 +77,7 @@ def column_relevance(
         orders = [rng.permutation(len(test)) for _ in range(n_permutations)]
         rows, measured = _measure(fold, source, orders)
         found.append(measured)
-    result = Relevance.of(rows, found, 0.95, name_of(score, scoring))
+    result = Relevance.of(rows, found, 0.95, name_of(scoring, model))
     result.covariates = [] if Z is None else list(Z.columns)
     return result
 

@@ -341,7 +341,8 @@ class Fold:
 
     def alignments(self, flats):
         """Centred alignments (of each of the kernels `flats` with the targets, between them)."""
-        K, Y = np.reshape(flats, (len(flats), len(self._some) ** 2)), self.plan.examples.Y[:, self._some]
+        K, examples = np.reshape(flats, (len(flats), len(self._some) ** 2)), self.plan.examples
+        Y = np.array([examples.loss.alignment_target(y) for y in examples.Y])[:, self._some]
         Y = Y - Y.mean(axis=1, keepdims=True)
         target = _normal(_off(Y.T @ Y))
         return K @ target, K @ K.T

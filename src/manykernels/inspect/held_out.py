@@ -13,11 +13,13 @@ from sklearn.base import clone, is_classifier, is_outlier_detector
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from .. import losses
 from .._validation import check_integer, check_number
-from ..estimators import MKLClassifier, MKLRegressor
+from ..estimators import MKLClassifier, MKLRegressor, MKLSurvival
 from ..estimators.check_inputs import among_themselves, optional
 from ..estimators.check_targets import check_weight, make_splits
 from ..estimators.covariates import Covariates, check_covariates
+from ..estimators.survival_times import read_times
 from ..kernels.pairs import Pairs
 from ..kernels.view_data import n_examples
 from ._interchangeable import find_groups
@@ -73,8 +75,8 @@ def relevance(
 
     Parameters
     ----------
-    model : MKLClassifier, MKLRegressor, or MKLOneClass (with y = 1 and −1 for its inliers and outliers, and scoring);
-        fitted or not; it is cloned
+    model : MKLClassifier, MKLRegressor, MKLSurvival, or MKLOneClass (with y = 1 and −1 for its inliers and outliers,
+        and scoring); fitted or not; it is cloned
     X, y : as in `fit`: arrays, frames, sequences, views, or kernel matrices if kernels="precomputed"; y may hold
         several targets or labels
     sources : {name: kernels}, with names or indices of kernels; None: the kernels of a view are a source, or, in one
@@ -82,7 +84,8 @@ def relevance(
         the smallest sets of columns that kernels see, each taken away from every kernel that sees it
     cv : a number of folds, a splitter of scikit-learn, such as RepeatedStratifiedKFold, or an iterable of splits
     groups : (n,), labels of examples that belong together, such as rows of one patient: folds keep groups whole
-    scoring : the name of a scorer of scikit-learn or a function (model, X, y); None for accuracy or R²
+    scoring : the name of a scorer of scikit-learn or a function (model, X, y); None for `score` of the model: accuracy,
+        R² or concordance
     sample_weight : (n,), for fits and scores
     kernels : whether each kernel has a row too; None: if there are at most 50
     n_permutations : the number of permutations that `permute` averages over
@@ -142,7 +145,7 @@ def relevance(
     many = most_refits(len(splits)) if refits is None and rows[0].columns is not None else refits
     kept = {0: first}
     del first
-    result = measure_rows(rows, fold, kept, orders, many, level, name_of(score, scoring), n_jobs, callback)
+    result = measure_rows(rows, fold, kept, orders, many, level, name_of(scoring, model), n_jobs, callback)
     result.shared, result.covariates = shared, [] if Z is None else list(Z.columns)
     if result.short:
         warnings.warn(
@@ -263,7 +266,7 @@ def targets(model, y, scoring):
         )
     if y is None:
         raise ValueError("y=None: relevance measures how well y is predicted; give a target for each example.")
-    return np.asarray(y)
+    return read_times(y) if isinstance(model, MKLSurvival) else np.asarray(y)
 
 
 def scorer_of(model, scoring):
@@ -272,20 +275,25 @@ def scorer_of(model, scoring):
 
     if scoring is None and type(model).score is MKLClassifier.score:  # the same score, without checks of y
         return _accuracy
-    if scoring is None and type(model).score is MKLRegressor.score:
+    if scoring is None and type(model).score is MKLRegressor.score and not losses.get(model.loss).own_score:
         return _r2
     if isinstance(scoring, str) and scoring == "roc_auc" and is_classifier(model):
         return _roc_auc
     return check_scoring(model, scoring=scoring)
 
 
-def name_of(score, scoring):
-    """The name of a score: of a metric, a scorer or a function."""
+def name_of(scoring, model):
+    """The name of a score: of a metric, a scorer, a function or the loss of the model."""
     if isinstance(scoring, str):
         return scoring
-    own = {_accuracy: "accuracy", _r2: "R²"}.get(score)
+    own = own_measure(model) if scoring is None and not is_outlier_detector(model) else ""
     metric = getattr(scoring, "_score_func", scoring)  # scikit-learn's scorer
     return own or getattr(metric, "__name__", "score").strip("<>")  # the user's function
+
+
+def own_measure(model: Any) -> str:
+    """The name of what `score` of a classifier or regressor measures."""
+    return "accuracy" if is_classifier(model) else losses.get(model.loss).own_score or "R²"
 
 
 def _accuracy(model, X, y, sample_weight=None):

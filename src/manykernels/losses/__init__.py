@@ -3,22 +3,31 @@
 from typing import Any
 
 from .base import Loss
+from .cox import Cox
 from .epsilon_insensitive import EpsilonInsensitive
 from .hinge import Hinge
 from .huber import Huber
 from .level_set import LevelSet
+from .log_time import LogTime
 from .logistic import Logistic
 from .one_class import OneClass
+from .poisson import Poisson
+from .quantile import Quantile
 from .smooth_hinge import SmoothHinge
 from .squared import Squared
 from .squared_hinge import SquaredHinge
 
 LOSSES = {
     loss.name: loss
-    for loss in (Hinge, SquaredHinge, SmoothHinge, Logistic, Squared, EpsilonInsensitive, Huber, OneClass, LevelSet)
-}
+    for loss in (
+        Hinge, SquaredHinge, SmoothHinge, Logistic, Squared, EpsilonInsensitive, Huber, Quantile, Poisson, LogTime,
+        OneClass, LevelSet,
+    )
+}  # fmt: skip
 
-__all__ = ["LOSSES", "Loss", "get", *(loss.__name__ for loss in LOSSES.values())]
+COUPLED = {"cox": Cox}  # losses that are no sum over examples
+
+__all__ = ["COUPLED", "LOSSES", "Loss", "get", *(loss.__name__ for loss in (LOSSES | COUPLED).values())]
 __dir__ = __all__.copy  # dir() lists the public names alone
 
 
@@ -28,7 +37,7 @@ def get(loss: str | Loss, **params: Any) -> Loss:
     Parameters
     ----------
     loss : str or Loss
-        A key of `LOSSES`, or a loss.
+        A key of `LOSSES` or `COUPLED`, or a loss.
     **params
         Of the loss, where it is given by name.
 
@@ -46,9 +55,10 @@ def get(loss: str | Loss, **params: Any) -> Loss:
         if params:
             raise ValueError(f"loss={loss!r} is an instance: set {sorted(params)} in its constructor instead")
         return loss
-    if not isinstance(loss, str) or loss not in LOSSES:
-        raise ValueError(f"loss={loss!r} is unknown; choose one of {sorted(LOSSES)} or pass a Loss instance")
+    known = LOSSES | COUPLED
+    if not isinstance(loss, str) or loss not in known:
+        raise ValueError(f"loss={loss!r} is unknown; choose one of {sorted(known)} or pass a Loss instance")
     try:
-        return LOSSES[loss](**params)
+        return known[loss](**params)
     except TypeError as error:
         raise ValueError(f"loss={loss!r} does not take the parameters {sorted(params)}") from error

@@ -30,12 +30,14 @@ class Loss(Part):
     """
 
     name: str = ""  # in messages; the name of the class unless given
-    targets = "real"  # or "binary" (y = ±1), or "none" (y is not read)
+    targets = "real"  # or "binary" (y = ±1), "count" (y ≥ 0), "survival" (times), or "none" (y is not read)
     interior = False
     flat = False  # V = 0 on an interval of f, where a = 0
     total = 0.0  # Σ a_i when there is an intercept
     takes_intercept = True
+    coupled = False  # no sum over examples: it defines `risk`, `dual_value` and `strata` as `Cox` does
     probabilistic = False  # 1 / (1 + e^{-f}) is the probability of y = 1
+    own_score = ""  # the name of the share of this loss that f saves, which then scores regressions; else R²
     gaussian = False  # least squares: minus the logarithm of a Gaussian likelihood, up to constants
 
     def __init_subclass__(cls, **options):
@@ -86,6 +88,10 @@ class Loss(Part):
         linear, diagonal, kink = self.quadratic(y, np.ones_like(a), a)
         return (linear + 0.5 * diagonal * a) * a + kink * np.abs(a)
 
+    def risk(self, y: np.ndarray, c: np.ndarray, f: np.ndarray) -> float:
+        """Σ_i c_i V(y_i, f_i)."""
+        return float(c @ self.value(y, f))
+
     def dual_value(self, y: np.ndarray, c: ArrayLike, a: np.ndarray) -> float:
         """Σ_i c_i V*(y_i, −a_i/c_i), over the examples with c_i > 0."""
         c = spread(c, a)
@@ -111,6 +117,23 @@ class Loss(Part):
 
     def misfit(self, spread: float, C: float) -> str:
         """The warning about parameters in another unit than y, of standard deviation `spread`; "" if there is none."""
+        return ""
+
+    def mean(self, f: np.ndarray) -> np.ndarray:
+        """What a decision f predicts of y: f itself, or the inverse of the link of this loss."""
+        return f
+
+    def alignment_target(self, y: np.ndarray) -> np.ndarray:
+        """The targets that kernels are compared with, (n,): y, or what the loss says that f should follow."""
+        return y
+
+    def objection(self, y: np.ndarray, intercept: bool) -> str:
+        """Why there is no minimum for these targets of the examples with weight; "" if there is one."""
+        if self.interior and intercept and len(np.unique(y)) < 2:
+            return (
+                f"y has one class only among the examples with weight: the {self.name} loss then has no minimum; "
+                "leave the class out or use loss='hinge'"
+            )
         return ""
 
     def start(self, y: np.ndarray, c: np.ndarray, equality: bool) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
 
+from ..estimators import MKLSurvival
 from ..estimators.check_inputs import is_precomputed, optional, take_examples
 
 MAX_ENTRIES = 4e9  # kernel entries that all fits of a section read
@@ -59,4 +60,6 @@ def kind_of(model: Any) -> str:
     """The kind of problem that a model solves."""
     if is_outlier_detector(model):
         return "one-class"
+    if isinstance(model, MKLSurvival):
+        return "survival"
     return "classification" if is_classifier(model) else "regression"

@@ -234,6 +234,37 @@ def descent(runs: list[tuple[str, list[tuple[float, float]]]], goal: float | Non
     return _svg(x0 + w + 4, y0 + h + 40, label, [*inner, *_axes("step", up, x0, y0, w, h)], "plot")
 
 
+def steps(curves: list[tuple[str, list[tuple[float, float]], float]], end: float, label: str) -> Markup:
+    """Step curves (time, share) that end at a time each, from the first colour to the last, with their names."""
+    x0, y0, w, h = 46.0, 10.0, 288.0, 200.0
+    scale = Scale(0.0, end)
+    inner: list[Markup] = []
+    names: list[Markup] = []
+
+    def at(time, share):
+        return x0 + w * min(time / max(end, 1e-300), 1.0), y0 + h * (1.0 - share)
+
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        y = at(0.0, share)[1]
+        inner += [_level(x0, w, y), _label(f"{100 * share:.0f} %", x0 - 5, y + 4, "end")]
+    for tick in scale.ticks(5):
+        inner.append(_label(f"{tick:.6g}", at(tick, 0.0)[0], y0 + h + 15))
+    kinds = ("first", "second", "third") if len(curves) == 3 else ("first", "third")
+    for kind, (called, points, last) in zip(kinds, curves, strict=True):
+        corners = []
+        for k, (time, share) in enumerate(points):
+            corners += [at(time, points[k - 1][1]), at(time, share)] if k else [at(time, share)]
+        corners.append(at(last, points[-1][1]))
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
+        inner.append(element("polyline", class_=f"curve {kind}", points=path, data_t=text(called)))
+        y = y0 + 12 + 15 * len(names)
+        names.append(element("polyline", class_=f"curve {kind}", points=f"{x0 + w - 24:g},{y:g} {x0 + w - 4:g},{y:g}"))
+        inner.append(_label(called, x0 + w - 30, y + 4, "end"))
+    return _svg(
+        x0 + w + 4, y0 + h + 40, label, [*inner, *names, *_axes("time", "without an event", x0, y0, w, h)], "plot"
+    )
+
+
 def _power(power: int) -> Any:
     """10 to this power."""
     return ["10", element("tspan", str(power).replace("-", "−"), class_="up", dy=-4)] if power else "1"

@@ -90,6 +90,12 @@ def orders(kind: str, value: np.ndarray, error: np.ndarray) -> list[tuple[str, n
             ("the lowest prediction", np.argsort(value)),
             ("among the most exact", np.argsort(np.abs(error))),
         ]
+    if kind == "survival":
+        return [
+            ("the highest value", np.argsort(-value)),
+            ("the lowest value", np.argsort(value)),
+            ("in the middle", np.argsort(np.abs(value - np.median(value)))),
+        ]
     if kind == "one-class":
         return [
             ("the farthest outside", np.argsort(value)),

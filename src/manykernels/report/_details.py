@@ -144,7 +144,7 @@ def data(facts):
         head = name(facts["target"]) if facts.get("target") else "class"
         columns = [Column(head), Column("", "graph", unseen="bar"), Column("examples", "num"), Column("share", "num")]
         out.append(table(columns, rows, "Classes", note=note))
-    elif target.get("kind") == "numbers":
+    elif target.get("kind") in ("numbers", "times"):
         rows = [[name(facts.get("target") or "target"), charts.histogram(target["counts"]), *_middle(target)]]
         out.append(table([Column("target"), Column("values", "graph"), *_MIDDLE], rows, "The target"))
     if data["parts"] and data["what"] in _TABLES:

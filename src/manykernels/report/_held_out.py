@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from ..estimators.check_targets import make_splits
 from ..inspect import relevance as measure_relevance
 from ..inspect.fold import Fold
-from ..inspect.held_out import scorer_of, small_enough
+from ..inspect.held_out import own_measure, scorer_of, small_enough
 from ..inspect.relevance_result import spread_of
 from ..kernels.pairs import Pairs
 from ..kernels.view_data import n_examples
@@ -18,6 +18,7 @@ from ._case import MAX_CLASSES, MAX_POINTS, MAX_SOURCES, Case
 from ._decisions import Decisions
 from ._nested import chosen_in_folds
 from ._rates import Held, held, rates
+from ._survival import NoRisk, curves
 from ._worth import (
     CONFIDENCE,
     PERMUTATIONS,
@@ -163,16 +164,18 @@ def measure_name(case: Case, scoring: Any = None) -> str:
     """The name of the score."""
     scoring = _scoring(case) if scoring is None else scoring
     if scoring is None:
-        return "accuracy" if case.kind == "classification" else "R²"
+        return own_measure(case.model)
     return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", scoring))  # the user's function
 
 
 def _dummy(case: Case, fold: Fold, train: np.ndarray) -> Any:
-    """The baseline that ignores X: the covariates alone, the most frequent class, or the mean."""
+    """The baseline that ignores X: the covariates alone, the most frequent class, the mean, or equal risks."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     if case.covariates is not None:
         return fold.deciding(fold.decisions([fold.solve(np.zeros(fold.M, bool))])[0])
+    if case.kind == "survival":
+        return NoRisk()
     dummy = DummyRegressor() if case.kind == "regression" else DummyClassifier(strategy="prior")
     return dummy.fit(np.zeros((len(train), 1)), case.y[train])
 
@@ -200,6 +203,8 @@ def _told(case: Case, told: list, answers: list[Held]) -> dict[str, Any]:
 
     `case.threshold` separates two classes; `predict` uses 0.
     """
+    if case.kind == "survival":
+        return curves(case.y, *map(list, zip(*told, strict=True)))
     rows = np.concatenate([test for test, _ in told])
     guess, true = np.concatenate([g for _, g in told]), case.y[rows]
     if true.ndim > 1 or case.kind == "one-class":

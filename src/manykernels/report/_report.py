@@ -13,9 +13,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_number
-from ..estimators import MKLClassifierCV, MKLRegressorCV
+from ..estimators import MKLClassifierCV, MKLRegressorCV, MKLSurvivalCV
 from ..estimators.check_inputs import among_themselves, is_precomputed
 from ..estimators.covariates import Covariates, new_covariates
+from ..estimators.survival_times import read_times
 from ..inspect.displays.base import members_of
 from ..inspect.tables import check_model
 from ..kernels.view_data import n_examples
@@ -108,7 +109,7 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
     """
     check_model(model)
     check_is_fitted(model)
-    search = model if isinstance(model, MKLClassifierCV | MKLRegressorCV) else None
+    search = model if isinstance(model, MKLClassifierCV | MKLRegressorCV | MKLSurvivalCV) else None
     chosen = model if search is None else search.best_estimator_
     asked = ReportOptions(**options)
     X = among_themselves(X)
@@ -169,7 +170,7 @@ def _targets(model, kind, y, n):
         if kind != "one-class":
             raise ValueError("y=None: give the targets of X, which the report compares with predictions.")
         return None
-    y = np.asarray(y)
+    y = read_times(y) if kind == "survival" else np.asarray(y)
     if y.ndim not in (1, 2) or len(y) != n:
         raise ValueError(f"y has shape {y.shape} for {n} examples: give one target per example.")
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y

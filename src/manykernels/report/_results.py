@@ -7,6 +7,7 @@ from .._pictures import short
 from ..inspect.sources import Shared
 from . import _charts as charts
 from . import _rate_views as rate_views
+from . import _survival as survival
 from . import _words as words
 from ._html import (
     Column,
@@ -104,6 +105,8 @@ def _told(facts):
             "value."
         )
         return figure(charts.scatter(points, label, "true", "predicted"), caption, below)
+    if "survival" in score:
+        return survival.shown(score["survival"])
     return paragraphs(score.get("confusion_why", ""))
 
 
@@ -320,7 +323,10 @@ def examples(facts):
         mixed = any(other["held_out"] for other in found["rows"]) and not row["held_out"]
         note = text(row["why"]) + (", by the fitted model" if mixed else "")
         cards.append(element("article", table(columns, lines, title, note=note), class_="card"))
-    what = {"regression": "prediction", "one-class": "decision (negative for outliers)"}.get(facts["kind"])
+    what = {
+        "regression": "prediction", "one-class": "decision (negative for outliers)",
+        "survival": "value (a risk, or the logarithm of a time)",
+    }.get(facts["kind"])  # fmt: skip
     what = what or name(found["label"], 80)
     return paragraphs(
         f"Each {what} is exactly the sum of the contributions of the sources, and of {rest}. Blue bars to the right "

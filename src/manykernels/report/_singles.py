@@ -34,7 +34,7 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
         chosen = rows[np.array(held.rows)[places]]
     else:
         X = case.X if is_precomputed(case.model) else case.part(rows)[0]
-        ask = case.model.predict if case.kind == "regression" else case.model.decision_function
+        ask = case.model.predict if case.kind in ("regression", "survival") else case.model.decision_function
         decision = ask(X, **case.adjusted(n_examples(X), rows)).reshape(n_examples(X), -1)
         decision = decision if len(decision) == len(rows) else decision[rows]
         value, error = ranked(case, case.model, decision, rows)
@@ -105,4 +105,6 @@ def ids_of(X: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, np.void):  # an event and a time
+        return f"{'event' if value[0] else 'censored'} at {value[1]:g}"
     return value.item() if isinstance(value, np.generic) else value

@@ -7,7 +7,7 @@ from ._html import count, gap, name, number, percent, strong
 from ._worth import clear
 
 GUESSES = {"classification": "always predicting the most frequent class", "regression": "always predicting the mean",
-           "one-class": "a coin flip"}  # fmt: skip
+           "one-class": "a coin flip", "survival": "equal risks"}  # fmt: skip
 
 
 def lead(facts: dict[str, Any]) -> list[str]:
@@ -65,6 +65,9 @@ def _what(facts):
         classes = sorted((c["name"] for c in target["classes"][:4]), key=_as_number)
         listed = _list([name(c, 30) for c in classes], "or") if target["total"] <= 4 else f"{target['total']} classes"
         return f"This model predicts{called or ' the class'} ({listed}) from {by}. {seen}"
+    if target.get("kind") == "times":
+        part = f"{target['events']:,} events and {data['examples'] - target['events']:,} censored times"
+        return f"This model predicts the risk of{called or ' an event'} from {by}. {seen[:-1]}, {part}."
     if target.get("kind") == "several":
         return f"This model predicts {target['outputs']} outputs from {by}. {seen}"
     return f"This model predicts{called or ' a number'} from {by}. {seen}"
@@ -122,7 +125,7 @@ def _of_all(facts):
 
 
 def _called(measure):
-    return "R² of" if measure == "R²" else f"a score ({name(measure, 40)}) of"
+    return f"{measure} of" if measure[:2] in ("R²", "D²", "co") else f"a score ({name(measure, 40)}) of"
 
 
 def called(unit: dict[str, Any], bold: bool = False) -> str:

@@ -172,6 +172,8 @@ def _numbers(name, values, missing=0):
 
 
 def _target(model, y):
+    if y.dtype.names:
+        return _numbers("time", y["time"]) | {"kind": "times", "events": int(y["event"].sum())}
     if y.ndim > 1:
         return {"kind": "several", "outputs": int(y.shape[1])}
     if y.dtype.kind in "iuf" and not is_classifier(model):

@@ -13,6 +13,8 @@ def begin_from(solution, problem):
     """`solution` made feasible for `problem`; None if it has other examples or kernels."""
     if solution.a.shape != problem.Y.shape or solution.theta.shape != (problem.bank.M,):
         return None
+    if problem.loss.coupled:  # its inner problem begins from the outputs of any a
+        return replace(solution, b=problem.no_b(), dual_a=None)
     if problem.covariates is not None:
         return replace(solution, a=_adjusted(solution.a, problem), b=problem.no_b(), dual_a=None)
     rows = zip(solution.a, problem.Y, problem.c, strict=True)
@@ -25,7 +27,7 @@ def _adjusted(a, problem):
     found = problem.start()
     for t, (a_t, y, c) in enumerate(zip(a, problem.Y, problem.c, strict=True)):
         inner = inner_problem(problem, y, c)
-        near = 1e-6 * (inner.hi - inner.lo) if problem.loss.interior else 0.0
+        near = 1e-6 * np.minimum(inner.hi - inner.lo, c) if problem.loss.interior else 0.0
         moved = inner.repair(np.clip(a_t, inner.lo + near, inner.hi - near), 0.0)
         found[t] = found[t] if moved is None else moved
     return found
@@ -35,7 +37,8 @@ def _feasible(a, y, c, loss, intercept):
     """a within its box, with Σa = total where there is an intercept: its entries share the difference by their room."""
     lo, hi = loss.box(y, c)
     if loss.interior:  # strictly inside
-        lo, hi = lo + 1e-6 * (hi - lo), hi - 1e-6 * (hi - lo)
+        edge = 1e-6 * np.minimum(hi - lo, c)
+        lo, hi = lo + edge, hi - edge
     a = np.clip(a, lo, hi)
     lacks = loss.total - a.sum() if intercept else 0.0
     if lacks == 0.0:

@@ -38,6 +38,8 @@ class BaseSolver(Part, ABC):
         The words for what a regularizer without them lacks.
     explicit : bool
         Whether it works on explicit features; estimators then compute them.
+    coupled : bool
+        Whether it takes losses that are no sum over examples, such as `Cox`.
     adjusts : bool
         Whether it takes the covariates of a problem.
 
@@ -57,6 +59,7 @@ class BaseSolver(Part, ABC):
     needs: tuple[str, ...] = ()
     missing: str = ""
     explicit = False
+    coupled = False
     adjusts = False
 
     def __init_subclass__(cls, **options):
@@ -79,6 +82,8 @@ class BaseSolver(Part, ABC):
     def refusal(self, problem: Problem) -> str | None:
         """Why it cannot take the problem, or None."""
         regularizer = problem.regularizer
+        if problem.loss.coupled and not self.coupled:
+            return f"it needs a loss that is a sum over examples, which the {problem.loss.name} loss is not"
         for method in self.needs:
             if not regularizer.has(method):
                 reason = regularizer.why_not(method) or self.missing or f"it needs {method}"

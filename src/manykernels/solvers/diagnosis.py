@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..losses import LOSSES
+from ..losses import COUPLED, LOSSES
 from ..solution import Solution, Status
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _diagnose(problem, solution, tol, max_iter):
     if not given < ROUNDING_LIMIT:
         words = f"rounding of the kernels as given may change the objective by {given:.0e} of it: give float64 values"
         return Status.DIGITS, words
-    if type(problem.loss) not in LOSSES.values() and _disagrees(problem, solution.history):
+    if type(problem.loss) not in (*LOSSES.values(), *COUPLED.values()) and _disagrees(problem, solution.history):
         what = f"value, gradient, quadratic (or _conjugate) and unit_box of the loss {problem.loss.name!r} disagree"
         return Status.STALLED, f"{what}: V*(y, u) must be the largest u f - V(y, f), and a = -u lies in unit_box"
     status = Status.STEPS if solution.n_iter >= max_iter else solution.status or Status.STALLED

@@ -48,7 +48,7 @@ class Newton(BaseSolver):
 
     file_tag = ("solver/newton", 1)
     name = "newton"
-    adjusts = True
+    adjusts = coupled = True
     needs = ("value", "conjugate", "prox", "minimise", "start")
 
     def expected_work(self, problem: Problem, tol: float) -> float:

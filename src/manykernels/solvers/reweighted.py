@@ -42,7 +42,7 @@ class Reweighted(BaseSolver):
 
     file_tag = ("solver/reweighted", 1)
     name = "reweighted"
-    adjusts = True
+    adjusts = coupled = True
     needs = ("conjugate", "weights_from_dual", "start")
 
     def refuse(self, problem: Problem) -> str | None:

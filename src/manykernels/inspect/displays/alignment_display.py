@@ -8,8 +8,9 @@ from sklearn.base import clone, is_classifier
 
 from ..._pictures import COLOURS, left_out, note, plain, rows_of
 from ..._validation import check_integer
+from ...estimators import MKLSurvival
 from ...estimators.check_inputs import among_themselves, check_y, is_precomputed, take_examples
-from ...estimators.plan import bank_of
+from ...estimators.plan import bank_of, read_examples
 from ...kernels.align import centred_products, cosines
 from ...kernels.view_data import n_examples
 from ..tables import check_model, chosen_model
@@ -80,10 +81,8 @@ class AlignmentDisplay(Display):
             rows = np.sort(check_random_state(random_state).permutation(n)[:max_examples])
             X = X[np.ix_(rows, rows)] if is_precomputed(model) else take_examples(X, rows)
             y = None if y is None else np.asarray(y)[rows]
-        if y is not None:
-            y = check_y(clone(model), y, numeric=not is_classifier(model))
         bank = bank_of(model, X)
-        found, names, target = _measure(bank, target_rows(y, is_classifier(model)), top)
+        found, names, target = _measure(bank, _aims(model, X, y), top)
         return cls(found, names, None if y is None else target, bank.M)
 
     def plot(self, ax: Any = None) -> Self:
@@ -114,6 +113,15 @@ class AlignmentDisplay(Display):
         said = left_out(M, self.total, "kernels")
         note(axes[0], said and f"{said}, {which}")
         return self
+
+
+def _aims(model, X, y):
+    """The targets that kernels are compared with, (T, n), or None."""
+    if isinstance(model, MKLSurvival) and y is not None:
+        examples = read_examples(clone(model), X, y, None)
+        return examples.loss.alignment_target(examples.Y[0])[None]
+    y = None if y is None else check_y(clone(model), y, numeric=not is_classifier(model))
+    return target_rows(y, is_classifier(model))
 
 
 def target_rows(y, labels):

@@ -31,7 +31,7 @@ class Align(TwoStage):
     def weights(
         self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
     ) -> np.ndarray:
-        target, squares, _ = centred_products(bank, Y, c.mean(axis=0))
+        target, squares, _ = centred_products(bank, aims(Y, loss), c.mean(axis=0))
         rho = np.divide(target, np.sqrt(squares), out=np.zeros(bank.M), where=bank.usable & (squares > 0))
         return shares(np.maximum(rho, 0.0))
 
@@ -61,7 +61,7 @@ class AlignF(TwoStage):
     ) -> np.ndarray:
         from scipy.optimize import nnls
 
-        target, M, _ = centred_products(bank, Y, c.mean(axis=0), pairs=True)
+        target, M, _ = centred_products(bank, aims(Y, loss), c.mean(axis=0), pairs=True)
         keep = np.flatnonzero(bank.usable & (np.diag(M) > 0))
         if not len(keep):
             return np.zeros(bank.M)
@@ -73,3 +73,8 @@ class AlignF(TwoStage):
         v = np.zeros(bank.M)
         v[keep] = nnls(A, (vectors[:, solid].T @ (target[keep] / size)) / root[solid])[0] / size
         return shares(v / units(bank))
+
+
+def aims(Y, loss):
+    """The targets (T, n) that kernels are compared with."""
+    return Y if loss is None else np.array([loss.alignment_target(y) for y in Y])

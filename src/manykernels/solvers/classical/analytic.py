@@ -41,7 +41,7 @@ class Analytic(BaseSolver):
 
     file_tag = ("solver/analytic", 1)
     name = "analytic"
-    adjusts = True
+    adjusts = coupled = True
     needs = ("value", "conjugate", "weights_from_norms", "prox", "start")
 
     def solve(self, problem: Problem, control: Control) -> Solution:

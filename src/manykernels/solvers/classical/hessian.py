@@ -43,7 +43,7 @@ class Hessian(BaseSolver):
 
     file_tag = ("solver/hessian", 1)
     name = "hessian"
-    adjusts = True
+    adjusts = coupled = True
     needs = Newton.needs
 
     def solve(self, problem: Problem, control: Control) -> Solution:

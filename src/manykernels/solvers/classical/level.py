@@ -50,7 +50,7 @@ class Level(BaseSolver):
 
     file_tag = ("solver/level", 1)
     name = "level"
-    adjusts = True
+    adjusts = coupled = True
     needs = ("value", "conjugate", "weights_from_dual", "prox", "start")
 
     def __init__(self, tau: float = 0.5) -> None:

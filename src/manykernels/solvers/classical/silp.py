@@ -41,7 +41,7 @@ class SILP(BaseSolver):
 
     file_tag = ("solver/silp", 1)
     name = "silp"
-    adjusts = True
+    adjusts = coupled = True
     needs = ("value", "conjugate", "start")
 
     def refuse(self, problem: Problem) -> str | None:

@@ -44,7 +44,7 @@ class SimpleMKL(BaseSolver):
 
     file_tag = ("solver/simplemkl", 1)
     name = "simplemkl"
-    adjusts = True
+    adjusts = coupled = True
     needs = ("value", "conjugate", "start")
 
     def refuse(self, problem: Problem) -> str | None:

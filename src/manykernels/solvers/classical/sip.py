@@ -38,7 +38,7 @@ class SIP(BaseSolver):
 
     file_tag = ("solver/sip", 1)
     name = "sip"
-    adjusts = True
+    adjusts = coupled = True
     needs = ("value", "conjugate", "weights_from_dual", "start")
 
     def refuse(self, problem: Problem) -> str | None:

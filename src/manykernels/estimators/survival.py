@@ -1,0 +1,337 @@
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from .. import losses
+from ..kernels.view_data import n_examples
+from ..losses.base import Loss
+from ..losses.cox import STRATUM
+from ..regularizers.base import Regularizer
+from ..solvers.base import BaseSolver
+from .base import MKLBase
+from .check_inputs import check_order
+from .check_targets import check_loss_of, check_weight
+from .choose_c import check_C
+from .path import HasPath
+from .plan import Examples
+from .survival_times import StepFunction, concordance, read_times
+
+PARAMETER_OF = {"cox": "ties", "log_time": "epsilon"}  # parameters of losses that the estimators have
+
+
+class MKLSurvival(HasPath, MKLBase):
+    """Learns the risk of an event, from times that may be censored, and the weights of its kernels together.
+
+    min over f_m, θ ≥ 0:  C L(y, Σ_m f_m) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)
+
+    L is minus the logarithm of Cox's partial likelihood: the hazard of an example is h₀(t) e^{f(x)}, with any h₀. With
+    one linear kernel this is Cox's regression with a ridge penalty. The loss "log_time" instead predicts the logarithm
+    of the time, with an intercept; its risk is −f.
+
+    y has an event (True, or False where the time is censored) and a time for each example: `survival_targets(event,
+    time)`, scikit-survival's structured array, an array of the two columns event and time, or a frame with columns of
+    these names (lifelines' E and T, status, duration and others).
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", or list of kernels, as in `MKLRegressor`
+    regularizer : float or Regularizer, default 2, as in `MKLRegressor`
+    loss : "cox", "log_time" or Loss, default "cox"
+    ties : "efron", "breslow" or None, default None
+        How loss="cox" counts events at the same time, None for "efron"; not allowed with other losses.
+    epsilon : float or None, default None
+        ε of loss="log_time", None for 0.1; not allowed with other losses.
+    C : float or "auto", default "auto"
+        Factor of the loss, multiplied with sample_weight. "auto" chooses 0.1, 1, 10 or 100 within the fit by
+        approximate leave-one-out decisions.
+    normalize, slack, solver, psd, features, approximation, rank, tol, max_iter, memory_limit, device, n_jobs, \
+    random_state, verbose, warm_start, checkpoint : as in `MKLRegressor`
+        With loss="cox" a fit needs the combined kernel of all examples in memory, and takes time with the cube of their
+        number. Solvers that need a sum over examples refuse it.
+
+    Attributes
+    ----------
+    unique_times_ : array (U,)
+        The times of the training examples, where predicted functions may step.
+    baseline_times_, baseline_hazard_ : arrays (B,) and (S, B)
+        The cumulative hazard at f = 0 of each stratum, by Breslow's estimator; B = U. With loss="log_time", that of
+        time / e^f, by Nelson and Aalen.
+    strata_ : array (S,)
+        The strata, in the order of the rows of `baseline_hazard_`; a single 0 without strata.
+    n_events_ : int
+        The number of events.
+    kernel_weights_, kernel_names_, kernels_chosen_, slack_weight_, kernel_scale_, duality_gap_, objective_, n_iter_, \
+    history_, support_, dual_coef_, intercept_, covariate_coef_, covariate_names_, \
+    covariate_columns_, C_, C_scores_, predictor_, tasks_, n_features_in_, \
+    feature_names_in_ : as in `MKLRegressor`
+        `objective_` counts L from 0, its value where every event has the largest risk of those at risk.
+
+    Examples
+    --------
+    >>> from manykernels import MKLSurvival
+    >>> from manykernels.datasets import make_survival
+    >>> from manykernels.kernels import RBF
+    >>> X, y = make_survival(200, seed=0)
+    >>> kernels = [(source, RBF("scale"), source) for source in X]
+    >>> model = MKLSurvival(kernels).fit(X, y)
+    >>> bool(model.duality_gap_ <= 1e-3), bool(model.score(X, y) > 0.7)
+    (True, True)
+    >>> first = model.predict_survival_function(X)[0]
+    >>> bool(first(0.0) == 1.0), bool(first(first.x[-1]) < 1.0)
+    (True, True)
+    """
+
+    file_tag = ("estimator/survival", 1)
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        regularizer: float | Regularizer = 2,
+        loss: str | Loss = "cox",
+        ties: str | None = None,
+        epsilon: float | None = None,
+        C: float | str = "auto",
+        normalize: str | None = "multiplicative",
+        slack: bool = False,
+        solver: str | BaseSolver = "auto",
+        psd: str = "warn",
+        features: str = "auto",
+        approximation: str | None = None,
+        rank: int = 256,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        memory_limit: float | str | None = None,
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+        warm_start: bool = False,
+        checkpoint: str | PathLike[str] | None = None,
+    ) -> None:
+        self.kernels = kernels
+        self.regularizer = regularizer
+        self.loss = loss
+        self.ties = ties
+        self.epsilon = epsilon
+        self.C = C
+        self.normalize = normalize
+        self.slack = slack
+        self.solver = solver
+        self.psd = psd
+        self.features = features
+        self.approximation = approximation
+        self.rank = rank
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.checkpoint = checkpoint
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        task: ArrayLike | None = None,
+        covariates: Any = None,
+        *,
+        strata: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from X and the times y; `strata` (n,) are groups with a baseline hazard of their own.
+
+        Strata may also be a third field or column of y, which folds of a cross-validation then keep. `task` (n,) names
+        the task of each example if kernels are `multi_task`.
+
+        `covariates` (n, q), a frame, a dict of columns or an array, such as age and sex, are adjusted for and not
+        penalised: the risk is Σ_m f_m(x) + zᵀw. Columns that are not numbers are categories. Predictions need them too.
+        """
+        return self._fit(self._read(X, read_times(y, strata), sample_weight, task, covariates))
+
+    def _read(self, X, y, sample_weight=None, task=None, covariates=None):
+        """The `Examples` of a fit; sets `unique_times_` and `strata_`."""
+        self._check_params()
+        C, loss = check_C(self.C), check_loss_of(self, "survival", PARAMETER_OF)
+        X, y, _, weight, task, card, Z = self._check_data(X, y, sample_weight, task, covariates)
+        if not y["event"][weight > 0].any():
+            raise ValueError(
+                f"y has no event among {int((weight > 0).sum())} examples with weight: all times are censored, and "
+                "nothing can be learned; check that event is True where the event was seen, or add examples."
+            )
+        sign, strata = np.where(y["event"], 1.0, -1.0), "stratum" in y.dtype.names
+        self.unique_times_ = np.unique(y["time"][weight > 0])
+        self.strata_, at = np.unique(y["stratum"], return_inverse=True) if strata else (np.zeros(1), 0)
+        if loss.coupled:  # the order of the times is all that it needs
+            Y = sign * (np.searchsorted(self.unique_times_, y["time"]) + 1.0 + STRATUM * at)
+        elif strata:
+            raise ValueError(f"strata are given, but loss={loss.name!r} has no baseline hazard: take loss='cox'.")
+        else:
+            Y = sign * _positive(y["time"])
+        own = dict(task=task, card=card, covariates=Z)
+        return Examples(X, Y[None], weight, C * weight, loss, C, loss.takes_intercept, **own)
+
+    def _check_data(self, X, y, sample_weight, task, covariates=None):
+        check_order(X, y)
+        return super()._check_data(X, read_times(y), sample_weight, task, covariates)
+
+    def _check_y(self, y):
+        return y, False
+
+    def _store(self, plan, solved):
+        super()._store(plan, solved)
+        bank, _, (solution,) = solved
+        support = np.flatnonzero(solution.a.any(axis=0))
+        f = bank.outputs(solution.theta, solution.a[:, support], support)[0] + self.intercept_[0]
+        if plan.examples.covariates is not None:
+            f = f + plan.examples.covariates.Z @ self.covariate_coef_[0]
+        y, weight, times = plan.examples.Y[0], plan.examples.weight, self.unique_times_
+        event, at = ~np.signbit(y), np.zeros(len(y), int)
+        if plan.examples.loss.coupled:
+            at = np.floor(np.abs(y) / STRATUM).astype(int)
+            time = times[(np.abs(y) - STRATUM * at).astype(int) - 1]
+            risk = np.exp(f)
+        else:
+            time, risk = np.abs(y) / np.exp(f), np.ones(len(y))
+            times = np.unique(time[weight > 0])
+        self.baseline_times_ = times
+        self.baseline_hazard_ = np.stack([
+            cumulative_hazard(times, *(part[at == s] for part in (event, time, weight, risk)))
+            for s in range(len(self.strata_))
+        ])  # fmt: skip
+        self.n_events_ = int(np.sum(event & (weight > 0)))
+
+    def predict(self, X: Any, task: ArrayLike | None = None, covariates: Any = None) -> np.ndarray:
+        """The risk of each example, (n,): f(x), the logarithm of its hazard beside others; −f with loss="log_time"."""
+        decision = self._decide(X, task, covariates)[:, 0]
+        return decision if self._gives_risk() else -decision
+
+    def _gives_risk(self):
+        """Whether f is a risk, and not the logarithm of a time."""
+        return losses.get(self.loss).coupled
+
+    def predict_cumulative_hazard_function(
+        self,
+        X: Any,
+        task: ArrayLike | None = None,
+        covariates: Any = None,
+        *,
+        strata: ArrayLike | None = None,
+        return_array: bool = False,
+    ) -> np.ndarray:
+        """The cumulative hazard of each example, H₀(t) e^{f(x)}, as in scikit-survival.
+
+        Parameters
+        ----------
+        X : the new examples
+        task : (n,), their tasks, if kernels are `multi_task`
+        covariates : as in fit, if the model has covariates
+        strata : (n,), their strata, if the model has several
+        return_array : whether to return the values at `unique_times_`, (n, U)
+
+        Returns
+        -------
+        array (n,) of `StepFunction`, or array (n, U)
+        """
+        hazards = self._hazards(X, task, covariates, strata)
+        return hazards if return_array else self._functions(hazards, 0.0)
+
+    def predict_survival_function(
+        self,
+        X: Any,
+        task: ArrayLike | None = None,
+        covariates: Any = None,
+        *,
+        strata: ArrayLike | None = None,
+        return_array: bool = False,
+    ) -> np.ndarray:
+        """The probability that the event comes later than t, exp(−H₀(t) e^{f(x)}), as in scikit-survival.
+
+        Parameters
+        ----------
+        X : the new examples
+        task : (n,), their tasks, if kernels are `multi_task`
+        covariates : as in fit, if the model has covariates
+        strata : (n,), their strata, if the model has several
+        return_array : whether to return the values at `unique_times_`, (n, U)
+
+        Returns
+        -------
+        array (n,) of `StepFunction`, or array (n, U)
+        """
+        survival = np.exp(-self._hazards(X, task, covariates, strata))
+        return survival if return_array else self._functions(survival, 1.0)
+
+    def _functions(self, values, before):
+        found = np.empty(len(values), dtype=object)
+        for i, row in enumerate(values):
+            found[i] = StepFunction(self.unique_times_, row, before)
+        return found
+
+    def _hazards(self, X, task, covariates, strata):
+        """The cumulative hazards at `unique_times_`, (n, U)."""
+        check_is_fitted(self)
+        at = self._strata_of(strata, n_examples(X))
+        f = self._decide(X, task, covariates)[:, 0]
+        if self._gives_risk():
+            return np.exp(f)[:, None] * self.baseline_hazard_[at]
+        scaled = self.unique_times_ / np.exp(f)[:, None]
+        known = np.append(0.0, self.baseline_hazard_[0])
+        return known[np.searchsorted(self.baseline_times_, scaled, side="right")]
+
+    def _strata_of(self, strata, n):
+        """The row of `baseline_hazard_` of each of n examples."""
+        if strata is None and len(self.strata_) > 1:
+            raise ValueError(
+                f"the model has {len(self.strata_)} strata, each with its own baseline hazard: give strata, a label "
+                "for each example."
+            )
+        if strata is None:
+            return np.zeros(n, int)
+        strata = np.asarray(strata)
+        unknown = strata[~np.isin(strata, self.strata_)]
+        if len(unknown) or len(strata) != n:
+            what = f"the label {unknown[0]!r}, which fit has not seen" if len(unknown) else f"{len(strata)} entries"
+            raise ValueError(f"strata has {what}: give one of {self.strata_.tolist()[:10]} for each of {n} examples.")
+        return np.searchsorted(self.strata_, strata)
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        task: ArrayLike | None = None,
+        covariates: Any = None,
+    ) -> float:
+        """Harrell's concordance index: the share of comparable pairs in the right order of risk, 0.5 by chance."""
+        y = read_times(y)
+        weight = None if sample_weight is None else check_weight(sample_weight, len(y))
+        return concordance(y, self.predict(X, task, covariates), weight)
+
+
+def cumulative_hazard(
+    times: np.ndarray, event: np.ndarray, time: np.ndarray, weight: np.ndarray, risk: np.ndarray
+) -> np.ndarray:
+    """Σ_{t_k ≤ t} (weight of the events at t_k) / Σ_{at risk at t_k} w_j risk_j at the `times`, Breslow's estimator."""
+    place = np.searchsorted(times, time)
+    place, w = np.minimum(place, len(times) - 1), np.where(time <= times[-1], weight, 0.0)
+    deaths = np.bincount(place[event], w[event], len(times))
+    at_risk = np.cumsum(np.bincount(place, w * risk, len(times))[::-1])[::-1]
+    return np.cumsum(np.divide(deaths, at_risk, out=np.zeros(len(times)), where=deaths > 0))
+
+
+def _positive(time):
+    if (time == 0).any():
+        raise ValueError(
+            f"time is 0 for {int((time == 0).sum())} examples, and loss='log_time' needs its logarithm: leave these "
+            "examples out, or take loss='cox'."
+        )
+    return time

@@ -1,0 +1,27 @@
+"""Which inner problem a solver has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .coupled import CoupledProblem
+from .problem import InnerProblem
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+
+
+def inner_problem(problem: Problem, y: np.ndarray, c: np.ndarray, rows: Any = slice(None)) -> Any:
+    """The inner problem for targets y and costs c of these rows: that of the bank, or else an `InnerProblem`."""
+    E = None if problem.covariates is None else problem.covariates[rows]
+    own = None if E is not None else problem.bank.inner(problem.loss, y, c, problem.intercept)
+    if problem.loss.coupled:
+        if own is not None:
+            raise ValueError(
+                f"the {problem.loss.name} loss needs the combined kernel of all {problem.bank.n} examples in memory: "
+                "raise memory_limit, or take device='cpu'"
+            )
+        return CoupledProblem(problem.loss, y, c, problem.bank.n_jobs, E)
+    return InnerProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs, E) if own is None else own

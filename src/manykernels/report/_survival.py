@@ -1,0 +1,85 @@
+"""Times of events on held-out examples: Kaplan and Meier's curves of low, middle and high predicted risk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _charts as charts
+from ._html import Column, behind, count, figure, number, table
+
+GROUPS = "low", "middle", "high"  # thirds of the predicted risk
+LEAST = 10  # examples of a group, below which two groups are shown
+MAX_STEPS = 200  # of a curve on the page
+
+
+class NoRisk:
+    """The baseline that ignores X: equal risks."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.zeros(len(X))
+
+    def score(self, X: Any, y: Any) -> float:
+        return 0.5
+
+
+def kaplan_meier(event: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(times of events, the share that lives on after each): Π_{t_k ≤ t} (1 − d_k / n_k)."""
+    times, deaths = np.unique(time[event], return_counts=True)
+    at_risk = len(time) - np.searchsorted(np.sort(time), times)
+    return times, np.cumprod(1.0 - deaths / at_risk)
+
+
+def log_rank(event: np.ndarray, time: np.ndarray, high: np.ndarray) -> float:
+    """The p-value of the log-rank test between two groups, of which `high` is the mask of one."""
+    from scipy.stats import chi2
+
+    gain = spread = 0.0
+    for at in np.unique(time[event]):
+        alive, dead = time >= at, (time == at) & event
+        n, d, share = alive.sum(), dead.sum(), high[alive].mean()
+        gain += (dead & high).sum() - d * share
+        spread += d * share * (1 - share) * (n - d) / max(n - 1, 1)
+    return float(chi2.sf(gain**2 / spread, 1)) if spread > 0 else 1.0
+
+
+def curves(y: np.ndarray, folds: list[np.ndarray], risks: list[np.ndarray]) -> dict[str, Any]:
+    """The facts: a curve for each third of the risk, ranked within each fold, since folds have different models."""
+    names = GROUPS if len(y) >= 3 * LEAST else (GROUPS[0], GROUPS[-1])
+    rank = np.concatenate([np.argsort(np.argsort(risk, kind="stable")) / len(risk) for risk in risks])
+    rows, group = np.concatenate(folds), (rank * len(names)).astype(int)
+    event, time, found = y["event"][rows], y["time"][rows], []
+    for k, name in enumerate(names):
+        own = group == k
+        at, share = kaplan_meier(event[own], time[own])
+        some = np.unique(np.linspace(0, max(len(at) - 1, 0), min(len(at), MAX_STEPS)).astype(int))
+        found.append({
+            "name": name, "examples": int(own.sum()), "events": int(event[own].sum()),
+            "last": float(time[own].max(initial=0.0)), "curve": [[float(at[i]), float(share[i])] for i in some],
+        })  # fmt: skip
+    ends = group != 1 if len(names) == 3 else np.ones(len(group), bool)
+    p = log_rank(event[ends], time[ends], group[ends] == len(names) - 1)
+    return {"survival": {"groups": found, "p": p}}
+
+
+def shown(found: dict[str, Any]) -> Any:
+    """The figure and its numbers."""
+    groups = found["groups"]
+    end = max(group["last"] for group in groups)
+    lines = [(f"{group['name']} risk", [(0.0, 1.0), *group["curve"]], group["last"]) for group in groups]
+    label = "The share of held-out examples without an event, by predicted risk (Kaplan and Meier)"
+    rows = []
+    for group in groups:
+        middle = next((t for t, share in group["curve"] if share <= 0.5), None)
+        half = "not reached" if middle is None else number(middle, 0 if end > 20 else 2)
+        rows.append([f"{group['name']} risk", f"{group['examples']:,}", f"{group['events']:,}", half])
+    columns = [Column("group"), Column("examples", "num"), Column("events", "num"), Column("median time", "num")]
+    p = found["p"]
+    said = f"{p:.1e}" if p < 1e-3 else f"{p:.3f}"
+    caption = (
+        f"The examples of each fold are sorted by the risk that a model of the other folds predicts, and divided into "
+        f"{count(len(groups), 'group')} of equal size. A log-rank test of the highest against the lowest risk gives "
+        f"p = {said}."
+    )
+    return figure(charts.steps(lines, end, label), caption, behind("The numbers", table(columns, rows, label)))

@@ -1,0 +1,193 @@
+"""Issue 15, build 2: times that may be censored, through the estimators."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from manykernels import MKLSurvival, MKLSurvivalCV, load, survival_targets
+from manykernels.datasets import make_survival
+from manykernels.inspect import relevance
+from manykernels.kernels import RBF, Linear
+from manykernels.losses import Cox
+
+X, Y = make_survival(160, seed=1)
+KERNELS = [(source, RBF("scale"), source) for source in X]
+CLINICAL = X["clinical"]
+EVENT, TIME = Y["event"], Y["time"]
+
+
+def naive_concordance(event, time, risk):
+    right = pairs = 0.0
+    for i in np.flatnonzero(event):
+        for j in range(len(time)):
+            if time[i] < time[j] or (time[i] == time[j] and not event[j]):
+                pairs += 1
+                right += 0.5 if abs(risk[i] - risk[j]) <= 1e-8 else risk[i] > risk[j]
+    return right / pairs
+
+
+def test_defaults_choose_C_certify_and_find_the_risk(tmp_path):
+    model = MKLSurvival(KERNELS).fit(X, Y)
+    assert model.duality_gap_ <= 1e-3 and model.C_ in (0.1, 1.0, 10.0) and model.n_events_ == EVENT.sum()
+    new, truth = make_survival(300, seed=5)
+    assert model.score(new, truth) > 0.58
+    model.save(tmp_path / "model.mk")
+    same = load(tmp_path / "model.mk")
+    np.testing.assert_array_equal(same.predict(new), model.predict(new))
+    for name in ("predict_survival_function", "predict_cumulative_hazard_function"):
+        ask = (getattr(m, name)(new, return_array=True) for m in (same, model))
+        np.testing.assert_array_equal(*ask)
+
+
+FORMS = {
+    "structured": Y,
+    "other names": np.array(list(zip(EVENT, TIME, strict=True)), dtype=[("cens", "?"), ("t", "f8")]),
+    "two columns": np.column_stack([EVENT, TIME]),
+    "a list": [[float(e), t] for e, t in zip(EVENT, TIME, strict=True)],
+    "lifelines": pd.DataFrame({"T": TIME, "E": EVENT.astype(int)}),
+    "a frame": pd.DataFrame({"status": EVENT, "time": TIME}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_y_gives_the_same_model(form):
+    model = MKLSurvival([Linear()], C=0.1).fit(CLINICAL, FORMS[form])
+    known = MKLSurvival([Linear()], C=0.1).fit(CLINICAL, Y)
+    np.testing.assert_array_equal(model.predict(CLINICAL), known.predict(CLINICAL))
+    assert model.score(CLINICAL, FORMS[form]) == known.score(CLINICAL, Y)
+
+
+BAD = {
+    "negative": (survival_targets, (EVENT, -TIME), "negative value.*at least 0"),
+    "missing time": (survival_targets, (EVENT, np.where(TIME > 500, np.nan, TIME)), "time has .* missing values"),
+    "infinite": (survival_targets, (EVENT, np.where(TIME > 500, np.inf, TIME)), "infinite.*censoring"),
+    "missing event": (survival_targets, (np.where(EVENT, np.nan, 0.0), TIME), "event has .* missing values"),
+    "other events": (survival_targets, (EVENT + 1, TIME), "event has the values.*1 for events"),
+    "lengths": (survival_targets, (EVENT, TIME[:-1]), "one of each"),
+    "order": (MKLSurvival([Linear()]).fit, (CLINICAL, np.column_stack([TIME, EVENT])), r"y\[:, ::-1\]"),
+    "one column": (MKLSurvival([Linear()]).fit, (CLINICAL, TIME), "the event and the time of every example"),
+    "no names": (MKLSurvival([Linear()]).fit, (CLINICAL, pd.DataFrame({"a": EVENT, "b": TIME})), "'event' and 'time'"),
+    "all censored": (MKLSurvival([Linear()]).fit, (CLINICAL, survival_targets(0 * EVENT, TIME)), "no event.*censored"),
+    "nothing": (MKLSurvival([Linear()]).fit, (CLINICAL, None), "survival_targets"),
+    "time 0": (
+        MKLSurvival([Linear()], loss="log_time").fit,
+        (CLINICAL, survival_targets(EVENT, np.where(TIME > 500, 0.0, TIME))),
+        "time is 0 for .*loss='cox'",
+    ),
+    "loss": (MKLSurvival([Linear()], loss="hinge").fit, (CLINICAL, Y), "survival targets.*'log_time'.*'cox'"),
+    "ties": (MKLSurvival([Linear()], loss="log_time", ties="efron").fit, (CLINICAL, Y), "no effect.*loss='cox'"),
+    "solver": (MKLSurvival([Linear()], C=1.0, solver="coordinate").fit, (CLINICAL, Y), "sum over examples"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_a_sentence_with_the_cure(case):
+    call, given, message = BAD[case]
+    with pytest.raises(ValueError, match=message):
+        call(*given)
+
+
+@pytest.mark.parametrize("loss", ["cox", "log_time"])
+def test_score_is_harrells_concordance(loss):
+    model = MKLSurvival([Linear()], loss=loss, C=0.1).fit(CLINICAL, Y)
+    risk = model.predict(CLINICAL)
+    assert model.score(CLINICAL, Y) == pytest.approx(
+        naive_concordance(EVENT, TIME, risk), abs=1e-12
+    ) and 0.55 < model.score(CLINICAL, Y)
+    weight = np.where(np.arange(len(Y)) % 2, 1.0, 0.0)
+    odd = weight > 0
+    assert model.score(CLINICAL, Y, weight) == pytest.approx(model.score(CLINICAL[odd], Y[odd]), abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["cox", "log_time"])
+def test_survival_functions_fall_from_one_and_follow_the_risk(loss):
+    model = MKLSurvival(KERNELS, loss=loss, C=0.1).fit(X, Y)
+    functions, hazards = model.predict_survival_function(X), model.predict_cumulative_hazard_function(X)
+    table = model.predict_survival_function(X, return_array=True)
+    assert table.shape == (160, len(model.unique_times_)) and np.all(np.diff(table, axis=1) <= 0)
+    at = model.unique_times_[20]
+    assert functions[3](0.0) == 1.0 and hazards[3](0.0) == 0.0 and functions[3].domain == (0.0, TIME.max())
+    assert functions[3](at) == table[3, 20] == pytest.approx(np.exp(-hazards[3](at)))
+    order = np.argsort(model.predict(X))
+    assert np.all(np.diff(table[order, 20]) <= 1e-12)
+    with pytest.raises(ValueError, match="between 0 and"):
+        functions[0](1e9)
+    # most patients live about as long as they are said to
+    assert table[:, 40].mean() == pytest.approx(np.mean(TIME > model.unique_times_[40]), abs=0.25)
+
+
+def test_strata_have_their_own_baseline_and_are_not_compared():
+    place = np.where(np.arange(160) % 2, "north", "south")
+    moved = survival_targets(EVENT, np.where(place == "north", TIME + 1e5, TIME))
+    model = MKLSurvival([Linear()], C=0.1).fit(CLINICAL, moved, strata=place)
+    same = MKLSurvival([Linear()], C=0.1).fit(CLINICAL, survival_targets(EVENT, TIME, place))
+    np.testing.assert_allclose(model.predict(CLINICAL), same.predict(CLINICAL), rtol=1e-9)
+    assert model.strata_.tolist() == ["north", "south"] and model.baseline_hazard_.shape[0] == 2
+    with pytest.raises(ValueError, match="2 strata.*give strata"):
+        model.predict_survival_function(CLINICAL)
+    with pytest.raises(ValueError, match="'east'.*not seen"):
+        model.predict_survival_function(CLINICAL[:1], strata=["east"])
+    north = model.predict_survival_function(CLINICAL, strata=place, return_array=True)[place == "north"]
+    assert np.all(north[:, model.unique_times_ < 1e5] == 1.0)
+    with pytest.raises(ValueError, match="loss='cox'"):
+        MKLSurvival([Linear()], loss="log_time").fit(CLINICAL, Y, strata=place)
+    found = relevance(MKLSurvival([Linear()], C=0.1), CLINICAL, survival_targets(EVENT, TIME, place), cv=3)
+    assert found.scoring == "concordance"
+
+
+def test_a_weight_of_two_is_an_example_twice():
+    weight = 1.0 + (np.arange(160) % 3 == 0)
+    rows = np.repeat(np.arange(160), weight.astype(int))
+    one = MKLSurvival([Linear()], C=0.1, ties="breslow", normalize=None, tol=1e-9).fit(CLINICAL, Y, weight)
+    other = MKLSurvival([Linear()], C=0.1, loss=Cox("breslow"), normalize=None, tol=1e-9).fit(CLINICAL[rows], Y[rows])
+    np.testing.assert_allclose(one.predict(CLINICAL), other.predict(CLINICAL), atol=1e-5)
+    np.testing.assert_allclose(one.baseline_hazard_, other.baseline_hazard_, rtol=1e-5)
+
+
+def test_searches_paths_and_relevance_take_times():
+    search = MKLSurvivalCV(KERNELS, Cs=[0.1, 1.0], regularizer=[1, 2], cv=3).fit(X, Y)
+    assert search.C_ in (0.1, 1.0) and search.best_estimator_.score(X, Y) == search.score(X, Y)
+    assert (
+        np.isfinite(search.cv_results_["mean_test_score"]).all() and search.cv_results_["max_duality_gap"].max() < 2e-2
+    )
+    path = MKLSurvival(KERNELS).path(X, Y, Cs=[0.01, 0.1])
+    assert path.score.shape == (1, 2) and (path.duality_gap <= 1e-3).all()
+    found = relevance(MKLSurvival(KERNELS, C=0.1), X, FORMS["lifelines"], cv=3)
+    assert found.scoring == "concordance" and {row["name"] for row in found.table()[:3]} == set(X)
+
+
+def test_the_last_place_of_a_search_by_left_out_decisions_is_a_model():
+    search = MKLSurvivalCV(KERNELS, Cs=[0.1, 1.0], regularizer=[2], cv="loo").fit(X, Y)
+    assert 0.5 < search.best_score_ < search.score(X, Y)
+
+
+def test_precomputed_kernels_and_weightings():
+    K = np.stack([CLINICAL @ CLINICAL.T, X["genes"] @ X["genes"].T], axis=2)
+    from manykernels.regularizers import Align
+
+    model = MKLSurvival("precomputed", regularizer=Align(), C=0.1).fit(K, Y)
+    assert model.duality_gap_ <= 1e-3 and model.score(K, Y) > 0.6 and model.kernel_weights_[0] > 0
+
+
+@pytest.mark.parametrize("loss", ["cox", "log_time"])
+def test_covariates_are_adjusted_for(loss, tmp_path):
+    """The risk has the effect of age; the functions and the saved model know it."""
+    Z = pd.DataFrame({"age": CLINICAL[:, 0], "sex": np.where(np.arange(160) % 2, "m", "f")})
+    genes = {"genes": X["genes"]}
+    model = MKLSurvival([("genes", RBF("scale"), "genes")], C=0.1, loss=loss).fit(genes, Y, covariates=Z)
+    assert model.duality_gap_ <= 1e-3 and model.covariate_names_[0] == "age"
+    sign = 1.0 if loss == "cox" else -1.0
+    assert sign * model.covariate_coef_[0, 0] > 0.1
+    table = model.predict_survival_function(genes, covariates=Z, return_array=True)
+    older = model.predict_survival_function(genes, covariates=Z.assign(age=Z["age"] + 1), return_array=True)
+    assert np.all(older <= table + 1e-12) and model.score(genes, Y, covariates=Z) > 0.6
+    model.save(tmp_path / "model.mk")
+    np.testing.assert_array_equal(
+        load(tmp_path / "model.mk").predict(genes, covariates=Z), model.predict(genes, covariates=Z)
+    )
+    with pytest.raises(ValueError, match="fitted with the covariates"):
+        model.predict(genes)
+    found = relevance(MKLSurvival(KERNELS, C=0.1), X, Y, cv=3, covariates=Z)
+    assert found.scoring == "concordance" and found.covariates == ["age", "sex"]
+    search = MKLSurvivalCV(KERNELS, Cs=[0.1], regularizer=[2], cv=2, loss=loss).fit(X, Y, covariates=Z)
+    assert search.score(X, Y, covariates=Z) > 0.6
