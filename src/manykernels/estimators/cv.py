@@ -387,7 +387,7 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         self.verbose = verbose
 
 
-class MKLSurvivalCV(_CrossValidated, MKLSurvival):
+class MKLSurvivalCV(_CrossValidated, MKLSurvival):  # type: ignore[misc]  # strata are part of y
     """`MKLSurvival` with C and the regularizer chosen by cross-validation.
 
     Folds share kernels as in `MKLClassifierCV`, and each has its share of the events. Strata are a third field or
