@@ -143,8 +143,8 @@ class MKLSurvival(HasPath, MKLBase):
         y: Any,
         sample_weight: ArrayLike | None = None,
         task: ArrayLike | None = None,
-        covariates: Any = None,
         *,
+        covariates: Any = None,
         strata: ArrayLike | None = None,
     ) -> Self:
         """Learn from X and the times y; `strata` (n,) are groups with a baseline hazard of their own.

@@ -155,8 +155,8 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
     shifts = [s for s in _SHIFTS if strands and placed and s < shortest]
     found: list[tuple[str, Kernel]] = [(f"{_letters(k)} at a place", Degree(k, **options)) for k in placed]
     found += [(f"up to {_letters(top)} at a place ± {s}", WeightedDegreeShift(top, s, **options)) for s in shifts]
-    counts = "sqrt" if strands else "all"  # measured on binding sites and promoters alone, see docs/sequences.md
-    found += [(f"{_letters(k)} anywhere", Spectrum(k, **options, counts=counts)) for k in range(min(2, top), top + 1)]
+    roots = "sqrt" if strands else "all"  # measured on binding sites and promoters alone, see docs/sequences.md
+    found += [(f"{_letters(k)} anywhere", Spectrum(k, **options, counts=roots)) for k in range(min(2, top), top + 1)]
     for span, k in _GAPPED:
         if strands and span <= shortest:
             kernel = GappedKmer(span, k, **options, reverse_complement=True)
