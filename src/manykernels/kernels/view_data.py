@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from .._validation import shown
 from ..sequences import Sequences
 from .base import len_
-from .frames import called, check_names, is_frame, pick, to_numbers, unknown_names, values
+from .frames import called, check_names, is_frame, is_pandas, pick, to_numbers, unknown_names, values
 from .views import Views
 
 
@@ -112,7 +112,7 @@ class ViewArrays:
                 lost = [name for name in names if name not in here]
                 if lost:
                     raise ValueError(f"X lacks columns: {unknown_names(lost, list(x.columns))}")
-                one = x[names[0]] if len(names) == 1 else None
+                one = x[names[0]] if len(names) == 1 and is_pandas(x) else None
                 if one is not None and isinstance(one.dtype, np.dtype) and one.dtype.kind in "biuf":
                     return one.to_numpy()[:, None]  # of pandas, faster than a frame of one column
                 columns = [here[name] for name in names]

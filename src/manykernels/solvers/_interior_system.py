@@ -21,8 +21,8 @@ MAX_DIFFERENT = 0.8  # share of different columns, above which repeated ones are
 class StackedFeatures:
     """Φ (n, D), normalised, with kernel m in the columns first[m] : first[m + 1].
 
-    Φ = F, dense or CSR; if kernels share columns, as overlapping groups do, F (n, D') holds each of them once, and column
-    j of Φ is root_j times column same_j of F.
+    Φ = F, dense or CSR; if kernels share columns, as overlapping groups do, F (n, D') holds each of them once, and
+    column j of Φ is root_j times column same_j of F.
     """
 
     same = root = None
@@ -87,7 +87,7 @@ class StackedFeatures:
 
 
 def _repeated(F):
-    """(positions of the columns of F (n, D) without repeats, the place of each column among them); None if few repeat."""
+    """(positions of the different columns of F (n, D), the place of each column among them); None if few repeat."""
     marks = F.T @ np.random.default_rng(0).normal(size=(F.shape[0], 2))
     _, kept, same = np.unique(marks, axis=0, return_index=True, return_inverse=True)
     same = same.ravel()
@@ -180,7 +180,7 @@ class NewtonSystem:
 
 
 def _square(U):
-    """U Uᵀ as an array; columns of U that are sparse, but not very, are multiplied as dense blocks, which is quicker."""
+    """U Uᵀ as an array; columns that are sparse, but not very, are multiplied as dense blocks, which is quicker."""
     if not sp.issparse(U):
         return U @ U.T
     n, k = U.shape
