@@ -82,7 +82,8 @@ def relevance(
         table, the kernels of the same columns; where kernels of a table share columns, the columns are the sources, or
         the smallest sets of columns that kernels see, each taken away from every kernel that sees it
     cv : a number of folds, a splitter of scikit-learn, such as RepeatedStratifiedKFold, or an iterable of splits
-    groups : (n,), labels of examples that belong together, such as rows of one patient: folds keep groups whole
+    groups : (n,), labels of examples that belong together, such as rows of one patient: folds keep groups whole; with
+        no more groups than folds, such as a few sites, each group is held out in turn; a column of obs by its name
     scoring : the name of a scorer of scikit-learn or a function (model, X, y); None for accuracy or R²
     sample_weight : (n,), for fits and scores
     kernels : whether each kernel has a row too; None: if there are at most 50

@@ -36,7 +36,8 @@ class ReportOptions:
     scoring : str or callable, optional
         As in scikit-learn. None: accuracy or R²; the relevance of sources for two classes is then in "roc_auc".
     groups : array (n,), optional
-        The group of each example, such as the patient. Groups are held out together; else scores may be too good.
+        The group of each example, such as the patient. Groups are held out together; else scores may be too good. With
+        no more groups than folds, such as a few sites, each is held out in turn, and the page has its scores.
     threshold : float, optional
         For two classes: decisions above the threshold are predicted as the second class, in sensitivity, specificity
         and the confusion matrix. None: 0, as in `predict`.
