@@ -91,8 +91,11 @@ def test_kernels_of_sets_find_the_planted_ones_and_read_sparse_columns():
     np.testing.assert_allclose(model.decision_function(mixed), model.decision_function(SPARSE), atol=1e-9)
 
 
-def test_unknown_genes_in_new_data_are_named():
-    model = MKLClassifier(set_kernels(DATA.gene_sets, SPARSE), C=1.0).fit(SPARSE, Y)
+def test_new_data_may_have_other_genes_but_lack_none_of_the_sets():
+    model = MKLClassifier(set_kernels({"s": DATA.gene_sets["SET_0"]}, SPARSE), C=1.0).fit(SPARSE, Y)
+    own = np.flatnonzero(np.isin(DATA.names["rna"], DATA.gene_sets["SET_0"]))
+    few = Views({"X": SPARSE["X"][:, own[::-1]]})
+    np.testing.assert_allclose(model.decision_function(few), model.decision_function(SPARSE), atol=1e-9)
     with pytest.raises(ValueError, match="X lacks columns"):
         model.predict(Views({"X": SPARSE["X"][:, np.arange(10)]}))
 

@@ -103,10 +103,10 @@ def make_multiomics(
     own = [rng.choice(genes, rng.integers(15, min(41, genes)), replace=False) for _ in range(sets)]
     if sets > 2:
         own[2] = np.unique(np.concatenate([own[0][: int(0.8 * len(own[0]))], own[2][:5]]))
-    log_rate = rng.normal(-0.5, 1.0, genes) + np.zeros((n, 1))
+    log_rate = rng.normal(-1.7, 1.0, genes) + np.zeros((n, 1))
     for k in range(min(sets, len(ACTIVE))):
         direction = rng.choice([-1.0, 1.0], len(own[k]))
-        log_rate[:, own[k]] += 0.3 * effect * np.outer(case, direction)
+        log_rate[:, own[k]] += 0.5 * effect * np.outer(case, direction)
     log_rate[:, rng.choice(genes, genes // 10, replace=False)] += 0.5 * rng.normal(size=(sites, 1))[site]
     counts = rng.poisson(np.exp(log_rate + 0.2 * rng.normal(size=sites)[site][:, None]))
     methylation = rng.normal(size=(n, 60)) + 0.05 * (age[:, None] - 60) * (np.arange(60) < 10)
