@@ -4,8 +4,8 @@ The data are those of `datasets.make_multiomics`: SET_0 and SET_1 follow the lab
 The model is fitted on four fifths of the cells and scored on the others. Relevance takes three folds: all sets are
 permuted, the four that matter most are left out and tried alone. The report has the same folds. scMKL takes part where
 it is installed, with random features of its own number and its group lasso at the best of three alpha on the test
-cells, which favours it a little; its time is that of one alpha. Seconds are those of the wall; processor seconds, the load of
-the machine and the peak of memory are beside them.
+cells, which favours it a little; its time is that of one alpha. Seconds are those of the wall; processor seconds, the
+load of the machine and the peak of memory are beside them.
 """
 
 import os
@@ -47,7 +47,7 @@ def study(cells, genes, sets):
     order = np.random.default_rng(0).permutation(cells)
     train, test = np.sort(order[cells // 5 :]), np.sort(order[: cells // 5])
     steps = []
-    model = MKLClassifier(set_kernels(data.gene_sets, X), regularizer=1)
+    model = MKLClassifier(set_kernels(data.gene_sets, X))
     timed(steps, "fit", lambda: model.fit(X[train], y[train]))
     found = timed(steps, "relevance", lambda: relevance(model, X[train], y[train], **RELEVANCE))
     timed(steps, "report", lambda: model.report(X[train], y[train], cv=RELEVANCE["cv"]))

@@ -233,10 +233,10 @@ def _sites(facts):
          *(cell(number(row["relevance"][unit], 3, True), row["relevance"][unit]) for unit in units)]
         for row in found["sites"]
     ]  # fmt: skip
+    worth = "relevance" if found["measure"] == "relevance" else "loss when shuffled"
     said = (
-        "Each group was held out in turn: a model that learned from the other groups predicted it. A source whose "
-        f"{'relevance' if found['measure'] == 'relevance' else 'loss when shuffled'} (the columns on the right) has one "
-        "sign in all groups does not owe its worth to one of them."
+        "Each group was held out in turn: a model that learned from the other groups predicted it. The columns on the "
+        f"right have the {worth} of the first sources: if it is above 0 in all groups, it is not owed to one of them."
     )
     columns += [Column(short(clean(unit)), "num") for unit in units]
     return together([paragraphs(said), table(columns, body, "Each group held out", tools=True)])

@@ -92,10 +92,8 @@ def measure_columns(case: Case, plan: Plan, fold: Any, kept: dict[int, Fold], or
     result = measure_rows(rows, fold, kept, orders, plan.refits, CONFIDENCE, n_jobs=case.n_jobs, callback=tick)
     table = {row["name"]: {key: v for key, v in row.items() if v == v} for row in result.table()}
     single = {row.columns[0]: row.name for row in rows if row.columns is not None and len(row.columns) == 1}
-    near = alike_columns(case.X) if single else {}
-    names = (
-        list(case.X.columns) if is_frame(case.X) else [f"column {k}" for k in range(case.X.shape[1] if single else 0)]
-    )
+    near, d = (alike_columns(case.X), case.X.shape[1]) if single else ({}, 0)
+    names = list(case.X.columns) if is_frame(case.X) else [f"column {k}" for k in range(d)]
     return {
         "together": table,
         "table": table,
