@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from manykernels import MKLClassifier, Views
 from manykernels.banks.choice import choose_bank
 from manykernels.datasets import make_multiomics
-from manykernels.inspect import relevance
+from manykernels.inspect import held_out, relevance
 from manykernels.kernels import RBF, KernelList
 from manykernels.kernels.annotated import NamedMatrix
 from manykernels.omics import databases, match_sets, read_gmt, set_kernels
@@ -140,3 +140,12 @@ def test_explicit_features_of_samples_without_the_view_are_zero():
     assert type(fits[0].predictor_) is not type(fits[1].predictor_)
     assert fits[0].objective_ == pytest.approx(fits[1].objective_, rel=1e-5)
     np.testing.assert_allclose(fits[0].kernel_scale_, fits[1].kernel_scale_, rtol=1e-5)
+
+
+def test_relevance_refits_without_the_first_of_many_sets(monkeypatch):
+    """By default, where the kernels of the folds do not fit in memory; all sets are permuted."""
+    monkeypatch.setattr(held_out, "MAX_KEPT_BYTES", 2**20)
+    monkeypatch.setattr(held_out, "MAX_REFITS", 30)
+    found = relevance(MKLClassifier(set_kernels(DATA.gene_sets, SPARSE), C=0.1), SPARSE, Y, cv=2)
+    assert found.refitted.sum() == 5 and not np.isnan(found.measure("permute").mean).any()
+    assert {"SET_0", "SET_1"} <= {name for name, done in zip(found.names, found.refitted, strict=True) if done}

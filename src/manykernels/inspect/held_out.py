@@ -90,7 +90,8 @@ def relevance(
     n_permutations : the number of permutations that `permute` averages over
     refits : the number of sources, and of kernels, that are also left out and tried alone, those with the largest
         `permute` first; of the others only `permute` and `weight` are measured. 0: no fits besides those of the folds.
-        None: all; of columns as many as some 200 fits that compute kernels anew allow, at least three
+        None: all; of columns, and of kernels that the folds cannot keep in memory, such as those of many gene sets, as
+        many as some 200 fits allow, at least three
     level : of the intervals
     random_state : for the permutations
     n_jobs : folds in parallel, in separate processes
@@ -142,7 +143,8 @@ def relevance(
     first = fold(0)
     rows = read_sources(model, first, sources, kernels)
     shared = shared_columns(first, rows)
-    many = most_refits(len(splits)) if refits is None and rows[0].columns is not None else refits
+    anew = rows[0].columns is not None or not small_enough(first, len(splits))
+    many = most_refits(len(splits)) if refits is None and anew else refits
     kept = {0: first}
     del first
     result = measure_rows(rows, fold, kept, orders, many, level, name_of(score, scoring), n_jobs, callback)

@@ -135,7 +135,7 @@ def score(
         result = measure_relevance(
             case.model, case.X, case.y, scoring=_worth_scoring(case), sources=chosen, cv=splits, kernels=False,
             n_jobs=case.n_jobs, random_state=case.seed, callback=lambda a, b: case.tick("relevance", a, b),
-            covariates=case.covariates,
+            covariates=case.covariates, refits=len(chosen),
         )  # fmt: skip
         found["table"] |= {row["name"]: row for row in result.table()}
         found["groups"] = [group._asdict() for group in result.groups]
