@@ -121,7 +121,7 @@ _EXPLAINED = {
     "share": "The relevance of sources on new examples was not measured: it needs targets and held-out examples.",
 }
 _JOINED = (
-    "Sources that share a column, or have the same values, are left out together: without one of them, the model still "
+    "Sources that share half of the columns of the smaller one are left out together: without one, the model still "
     "sees its columns."
 )
 _COLUMNS = (
