@@ -23,7 +23,7 @@ class ReportOptions:
         Sources are those of `inspect.relevance`: columns where the kernels of a table share columns. Sources that still
         share half of their columns, or the values, are joined, since the others make up for one that is left out. In
         every fold, "fast" refits without each unit (a source, or joined sources) and with it alone. "full" also leaves
-        out each joined source by itself, and sources that may replace each other. "auto" is "full" if the work is within
+        out each joined source by itself, and sources that may replace each other. "auto" is "full" if the work fits
         the limit. The verdict is the same. Columns are all shuffled, and "fast" does nothing else. "auto" also refits
         without the columns that matter most, as many as the limit allows; "full" four times as many.
     stability : int, optional
