@@ -17,6 +17,7 @@ COMMANDS = (
     "sequences",
     "gkm",
     "grammar",
+    "gene_sets",
     "pairs",
     "cv",
     "relevance",

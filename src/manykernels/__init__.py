@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
         inspect,
         kernels,
         losses,
+        omics,
         pairs,
         regularizers,
         report,
@@ -54,8 +55,8 @@ _HOMES = {"KernelStack": ".kernels", "Views": ".kernels"} | dict.fromkeys(
 )  # fmt: skip
 __all__ = [
     "KernelStack", "MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV", "MKLSurvival",
-    "MKLSurvivalCV", "Views", "__version__", "datasets", "genome", "inspect", "kernels", "load", "losses", "pairs",
-    "regularizers", "report", "sequences", "solvers", "streaming", "strings", "survival_targets", "weighting",
+    "MKLSurvivalCV", "Views", "__version__", "datasets", "genome", "inspect", "kernels", "load", "losses", "omics",
+    "pairs", "regularizers", "report", "sequences", "solvers", "streaming", "strings", "survival_targets", "weighting",
 ]  # fmt: skip
 __dir__ = __all__.copy  # dir() lists the public names alone
 

@@ -16,6 +16,7 @@ from manykernels.regularizers import (
     Ball,
     EmpiricalBayes,
     Fixed,
+    GroupNorm,
     LpNorm,
     NonIsotropic,
     Regularizer,
@@ -189,13 +190,13 @@ def test_block_prox_jacobian_is_its_derivative(omega, step):
         np.testing.assert_allclose(J, finite, atol=1e-3 if isinstance(omega, Separable) else 2e-5)
 
 
-@every("prox", where=lambda omega: not isinstance(omega, (Ball, Fixed, NonIsotropic, Wedge, WeightedLpNorm)))
+@every("prox", where=lambda omega: not isinstance(omega, (Ball, Fixed, GroupNorm, NonIsotropic, Wedge, WeightedLpNorm)))
 def test_prox_follows_permutations(omega):
     order = rng.permutation(M)
     np.testing.assert_allclose(omega.prox(Z[1][order]), omega.prox(Z[1])[order], atol=1e-9)
 
 
-@every("prox", where=lambda omega: not isinstance(omega, (Ball, Fixed, NonIsotropic, WeightedLpNorm)))
+@every("prox", where=lambda omega: not isinstance(omega, (Ball, Fixed, GroupNorm, NonIsotropic, WeightedLpNorm)))
 def test_prox_is_exact_and_quick_with_ten_thousand_weights(omega):
     omega.prox(S)  # compiled
     z = 10 * rng.normal(size=10_000)

@@ -23,6 +23,7 @@ from manykernels.regularizers import (
     EmpiricalBayes,
     Entropy,
     Fixed,
+    GroupNorm,
     LpNorm,
     LpPenalty,
     LpSum,
@@ -39,6 +40,7 @@ NEAR, W = np.eye(M) + 0.2, [1, 2, 1.5, 3]
 MEMBERS = {
     "LpNorm(1)": LpNorm(1), "LpNorm(4/3)": LpNorm(4 / 3), "LpNorm(2)": LpNorm(2), "LpNorm(inf)": LpNorm(np.inf),
     "WeightedLpNorm(1, w)": WeightedLpNorm(1, W), "WeightedLpNorm(2, w)": WeightedLpNorm(2, W),
+    "GroupNorm(groups)": GroupNorm([0, 1, 1, 0]), "GroupNorm(groups, 2)": GroupNorm([0, 1, 1, 0], 2),
     "ElasticNet(0.5)": ElasticNet(0.5), "MixedNorm(0.5, 3)": MixedNorm(0.5, 3), "NonIsotropic(E)": NonIsotropic(NEAR),
     "Ball(center, 0.2)": Ball(np.full(M, 0.25), 0.2), "Entropy(0.5)": Entropy(0.5),
     "LpPenalty(1, 1)": LpPenalty(1, 1.0), "LpPenalty(2, 1)": LpPenalty(2, 1.0),

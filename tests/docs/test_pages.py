@@ -101,6 +101,7 @@ FEWER = {"docs/sequences.md": [("make_splice(10_000", "make_splice(300"), ("n_bo
 NEEDS = {
     "docs/command-line.md": "pyfaidx",
     "docs/genome.md": "pyfaidx",
+    "docs/omics.md": "mudata",
     "docs/data.md": "pandas",
     "docs/kernels.md": "pandas",
     "docs/start.md": "pandas",

@@ -29,6 +29,10 @@ WEIGHTS = {  # Ω(θ) as a penalty and constraints on an explicit θ ≥ 0, by t
     "ElasticNet": lambda o, t: (0, [o.v * cp.sum(t) + (1 - o.v) * cp.sum_squares(t) <= 1]),
     "MixedNorm": lambda o, t: (0, [o.v * cp.sum(t) + (1 - o.v) * cp.sum(powers(t, o.p)) <= 1]),
     "WeightedLpNorm": lambda o, t: (0, [o.weights @ powers(t, o.p) <= 1]),
+    "GroupNorm": lambda o, t: (
+        0,
+        [cp.pnorm(cp.hstack([cp.norm(t[np.flatnonzero(o.groups == g)]) for g in np.unique(o.groups)]), o.p) <= 1],
+    ),
     "Ball": lambda o, t: (0, [cp.norm(t - o.center) <= o.radius]),
     "NonIsotropic": lambda o, t: (0, [cp.norm(np.linalg.inv(np.linalg.cholesky(o.E)) @ t) <= 1]),
     "Entropy": lambda o, t: (-0.5 * o.lam * cp.sum(cp.entr(t)), [cp.sum(t) == 1]),

@@ -96,6 +96,8 @@ OMEGAS = [
     regularizers.MixedNorm(0.4, 1.3),
     regularizers.WeightedLpNorm(1, [0.5, 1, 2]),
     regularizers.WeightedLpNorm(1.5, [0.5, 1, 2]),
+    regularizers.GroupNorm([0, 1, 0]),
+    regularizers.GroupNorm([0, 1, 0], 1.5),
     regularizers.Ball([0.5, 1, 2], 0.7),
     regularizers.NonIsotropic(np.eye(3) - 0.3),
     regularizers.Fixed([0.5, 1, 2]),

@@ -33,7 +33,7 @@ class FeatureBank(ExplicitBank):
     @classmethod
     def from_list(cls, kernels, X, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1):
         """The bank of a `KernelList`; None if a kernel has no features, too many features or features far from the
-        origin, or if an example lacks a source. `memory_limit` bounds the bytes of F.
+        origin. `memory_limit` bounds the bytes of F.
         """
         if not all(kernel.family == "features" for kernel in kernels.kernels):
             return None
@@ -42,8 +42,6 @@ class FeatureBank(ExplicitBank):
         bank.names, bank.M, bank.n_jobs, bank.memory_limit = list(kernels.names), kernels.M, n_jobs, memory_limit
         bank.spherical = kind_of(normalize) == "spherical"
         views = bank.kernels.views(X)
-        if any(view.present is not None for view in views):
-            return None
         bank.n = len_of(views)
         parts, widths = bank._parts(views)
         entries = sum(part.nnz if issparse(part) else part.size for part in parts)
@@ -69,10 +67,13 @@ class FeatureBank(ExplicitBank):
         return None
 
     def _parts(self, views):
-        """(feature matrices to be put side by side, number of features of each kernel)."""
+        """(feature matrices to be put side by side, number of features of each kernel).
+
+        The features of an example that lacks the source are 0, and so are its kernel values.
+        """
         parts, widths = [], []
         for start, stop in self._runs():
-            x = views[self.kernels.view_of[start]].X
+            x, present = views[self.kernels.view_of[start]][:2]
             if stop > start + 1:
                 widths += [len(cut) for cut in self.cuts[start:stop]]
                 parts.append(x[:, np.concatenate(self.cuts[start:stop])])
@@ -80,6 +81,9 @@ class FeatureBank(ExplicitBank):
                 cut, kernel = self.cuts[start], self.kernels.kernels[start]
                 parts.append(kernel.features(x if cut is None else x[:, cut]))
                 widths.append(parts[-1].shape[1])
+            if present is not None:
+                has = present[:, None].astype(float)
+                parts[-1] = parts[-1].multiply(has).tocsr() if issparse(parts[-1]) else parts[-1] * has
         return parts, widths
 
     def _runs(self):

@@ -13,6 +13,7 @@ from .._validation import check_choice, check_integer, check_number
 from ..banks.base import Source
 from ..banks.choice import FEATURES
 from ..kernels import Kernel, KernelSpec
+from ..kernels.annotated import read_annotated
 from ..kernels.frames import check_names, completed, is_frame
 from ..kernels.low_rank import APPROXIMATIONS
 from ..kernels.normalize import CHOICES as NORMALIZATIONS
@@ -111,6 +112,7 @@ class Checks(BaseEstimator):
 
     def _check_data(self, X, y, sample_weight, task, covariates=None):
         """The `Checked` data of a fit, a search or a path; records the features of X."""
+        X, y, sample_weight, task = read_annotated(X, y, sample_weight, task)
         check_order(X, y)
         y, multilabel = self._check_y(y)
         host, card = to_host(X)
@@ -131,7 +133,7 @@ class Checks(BaseEstimator):
 
         With `part` X holds only the first examples.
         """
-        X = to_host(X)[0]
+        X = to_host(read_annotated(X)[0])[0]
         if is_source(X):
             raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load X.")
         if isinstance(X, Stream):

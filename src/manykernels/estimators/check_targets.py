@@ -55,14 +55,22 @@ def check_loss_of(model, targets, parameter_of, also=()):
 def make_splits(cv, X, y, classifier, groups=None, seed=None):
     """[(train, test)] of a number of folds, a splitter of scikit-learn or a list of splits; folds keep groups whole.
 
-    None is 5 folds; in regression they are shuffled, since many tables are sorted by the target or by groups. With a
+    None is 5 folds; in regression they are shuffled, since many tables are sorted by the target or by groups. A number
+    of folds that is not below the number of groups holds out each group in turn, such as each site of a study. With a
     `seed` folds are shuffled, and their number is lowered to the size of the rarest class or the number of groups; []
     if it is below 2.
     """
     if isinstance(y, np.ndarray) and y.dtype.names:  # times: every fold has its share of the events
         y, classifier = y[y.dtype.names[0]].astype(int), True
         cv, seed = 5 if cv is None else cv, 0 if seed is None and groups is None else seed
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
+    from sklearn.model_selection import (
+        GroupKFold,
+        KFold,
+        LeaveOneGroupOut,
+        StratifiedGroupKFold,
+        StratifiedKFold,
+        check_cv,
+    )
 
     if cv is None and not classifier and groups is None:
         cv = KFold(5, shuffle=True, random_state=0)
@@ -75,7 +83,9 @@ def make_splits(cv, X, y, classifier, groups=None, seed=None):
             cv = min(cv, limit)
             if cv < 2:
                 return []
-        if groups is not None:
+        if groups is not None and 1 < len(np.unique(groups)) <= cv:
+            cv = LeaveOneGroupOut()
+        elif groups is not None:
             cv = StratifiedGroupKFold(cv, **shuffled) if labels else GroupKFold(cv)
         elif shuffled:
             cv = (StratifiedKFold if labels else KFold)(cv, **shuffled)

@@ -12,6 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from .. import losses, regularizers
 from .._validation import check_choice, shown
+from ..kernels.annotated import read_annotated
 from ..losses.base import Loss
 from ..regularizers.base import Regularizer
 from ..solvers.base import BaseSolver
@@ -295,6 +296,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
             if self.calibrate is not None:
                 raise ValueError(f"calibrate={self.calibrate!r} needs data in memory: give arrays, or calibrate=None.")
             return fit_source(self, X, y, sample_weight, task, covariates)
+        X, y, sample_weight, task = read_annotated(X, y, sample_weight, task)
         examples = self._read(X, y, sample_weight, task, covariates)
         self._fit(examples)
         if self.calibrate is not None:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import regularizers
 from ..inner.systems import blas_for
+from ..kernels.annotated import read_annotated
 from ..losses.base import Loss
 from ..solvers.base import BaseSolver
 from .check_inputs import is_precomputed, optional
@@ -64,6 +65,7 @@ class _CrossValidated:
             raise ValueError(f'refit={self.refit!r} is not allowed: give "best", "1se" or a function of cv_results_.')
         plain = self._plain(**self._plain_params(C=float(Cs[0]), regularizer=found[0]))
         plain._check_params()
+        X, y, sample_weight, task, groups = read_annotated(X, y, sample_weight, task, groups)
         X, labels, _, weight, tasks, _, Z = self._check_data(X, y, sample_weight, task, covariates)
         n = len(labels)
         loo = isinstance(self.cv, str) and self.cv == LOO

@@ -15,6 +15,7 @@ from .._validation import parse_bytes
 from ..banks.base import Source
 from ..banks.choice import worth_features
 from ..kernels import Kernel, KernelList, KernelSpec
+from ..kernels.annotated import read_annotated
 from ..kernels.base import len_
 from ..kernels.frames import is_frame
 from ..kernels.metric import MetricKernel
@@ -58,7 +59,8 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any, covari
 
 
 def read_targets(X: Any, y: Any) -> tuple[Any, Any]:
-    """(X, y); the targets themselves where y is their name in a source X."""
+    """(X, y); the targets themselves where y is their name in a source, an AnnData or a MuData X."""
+    X, y = read_annotated(X, y)
     if not (isinstance(y, str) and is_source(X)):
         return X, y
     source, found = as_source(X).with_target(y), []

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_outlier_detector
 from sklearn.utils import check_random_state
 
+from ..kernels.annotated import read_annotated
 from ..kernels.view_data import n_examples
 from .fold import with_kernels_of
 from .held_out import covariates_for
@@ -64,6 +65,7 @@ def bootstrap_weights(
     if n_boot < 1:
         raise ValueError(f"n_boot={n_boot}: at least one sample is needed")
     check_plain(model)
+    X, y = read_annotated(X, y)
     if y is None and not is_outlier_detector(model):
         raise ValueError(f"y=None: {type(model).__name__} learns from labels; give one for each example")
     n, rng = n_examples(X) if y is None else len(y), check_random_state(random_state)

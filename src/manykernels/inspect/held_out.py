@@ -20,6 +20,7 @@ from ..estimators.check_inputs import among_themselves, optional
 from ..estimators.check_targets import check_weight, make_splits
 from ..estimators.covariates import Covariates, check_covariates
 from ..estimators.survival_times import read_times
+from ..kernels.annotated import read_annotated
 from ..kernels.pairs import Pairs
 from ..kernels.view_data import n_examples
 from ._interchangeable import find_groups
@@ -83,7 +84,8 @@ def relevance(
         table, the kernels of the same columns; where kernels of a table share columns, the columns are the sources, or
         the smallest sets of columns that kernels see, each taken away from every kernel that sees it
     cv : a number of folds, a splitter of scikit-learn, such as RepeatedStratifiedKFold, or an iterable of splits
-    groups : (n,), labels of examples that belong together, such as rows of one patient: folds keep groups whole
+    groups : (n,), labels of examples that belong together, such as rows of one patient: folds keep groups whole; with
+        no more groups than folds, such as a few sites, each group is held out in turn; a column of obs by its name
     scoring : the name of a scorer of scikit-learn or a function (model, X, y); None for `score` of the model: accuracy,
         R² or concordance
     sample_weight : (n,), for fits and scores
@@ -91,7 +93,8 @@ def relevance(
     n_permutations : the number of permutations that `permute` averages over
     refits : the number of sources, and of kernels, that are also left out and tried alone, those with the largest
         `permute` first; of the others only `permute` and `weight` are measured. 0: no fits besides those of the folds.
-        None: all; of columns as many as some 200 fits that compute kernels anew allow, at least three
+        None: all; of columns, and of kernels that the folds cannot keep in memory, such as those of many gene sets, as
+        many as some 200 fits allow, at least three
     level : of the intervals
     random_state : for the permutations
     n_jobs : folds in parallel, in separate processes
@@ -122,6 +125,7 @@ def relevance(
     if refits is not None:
         check_integer("refits", refits, 0)
     check_number("level", level, 0, 1)
+    X, y, groups, sample_weight = read_annotated(X, y, groups, sample_weight)
     X = among_themselves(X)
     y, n = targets(model, y, scoring), n_examples(X)
     if y.ndim not in (1, 2) or len(y) != n:
@@ -142,7 +146,8 @@ def relevance(
     first = fold(0)
     rows = read_sources(model, first, sources, kernels)
     shared = shared_columns(first, rows)
-    many = most_refits(len(splits)) if refits is None and rows[0].columns is not None else refits
+    anew = rows[0].columns is not None or not small_enough(first, len(splits))
+    many = most_refits(len(splits)) if refits is None and anew else refits
     kept = {0: first}
     del first
     result = measure_rows(rows, fold, kept, orders, many, level, name_of(scoring, model), n_jobs, callback)

@@ -1,5 +1,6 @@
 """Sources: groups of kernels that read the same data."""
 
+from collections import Counter
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from sklearn.utils.validation import _is_fitted
 
 from .columns import column_sources, columns_seen, is_table, specs_of
 
+MIN_SHARED = 0.5  # of the columns of the smaller of two joined sources
 MAX_KERNEL_ROWS = 50  # with more kernels a table has no rows for single kernels
 
 
@@ -71,17 +73,22 @@ def column_rows(fold: Any, usual: dict[str, np.ndarray]) -> list[Row]:
 def default_sources(kernel_list: Any, names: list[str]) -> dict[str, np.ndarray]:
     """{name: indices of kernels}: the kernels of a view, of the same columns of a table, or each precomputed kernel.
 
+    If all kernels see one view, such as gene sets of one matrix, the kernels of its same columns are a source.
     Kernels across views or columns are separate sources; a source of one kernel has the name of the kernel.
     """
     if kernel_list is None:
         return {name: np.array([m]) for m, name in enumerate(names)}
     views = [str(view) for view in kernel_list.n_features] if isinstance(kernel_list.n_features, dict) else []
     found: dict[Any, list[int]] = {}
+    labels = [kernel_list.seen(m) for m in range(kernel_list.M)]
+    columns = [None if own is None else own.tobytes() for own in kernel_list.columns]
+    one = len(set(labels)) == 1 and labels[0] in views and len(set(columns)) > 1 and kernel_list.chosen is None
     for m in range(kernel_list.M):
-        found.setdefault(kernel_list.seen(m), []).append(m)
+        found.setdefault(columns[m] if one else labels[m], []).append(m)
     chosen: dict[str, np.ndarray] = {}
     for label, which in found.items():
-        name = names[which[0]] if len(which) == 1 and label not in views else _stem([names[m] for m in which]) or label
+        single = len(which) == 1 and label not in views
+        name = names[which[0]] if single else _stem([names[m] for m in which]) or (None if one else label)
         name = names[which[0]] if name in chosen or name is None else name
         chosen[str(name)] = np.array(which)
     return chosen
@@ -137,28 +144,39 @@ def shared_columns(fold: Any, rows: list[Row]) -> list[Shared]:
 
 
 def joined_sources(kernel_list: Any, rows: list[Row], same: dict[Any, Any]) -> list[list[int]]:
-    """The indices of the rows, grouped if they read a column in common, directly or through other rows.
+    """The indices of the rows, grouped if they read columns in common, directly or through other rows.
 
-    `same` maps a column to the first column with the same values, by position if columns are the sources. Sources that
-    share kernels were asked for by the user, and are not grouped.
+    Two rows are joined if they share at least half of the columns of the smaller one: without it, the model still sees
+    most of what it saw. `same` maps a column to the first column with the same values, by position if columns are the
+    sources. Sources that share kernels were asked for by the user, and are not grouped.
     """
     alone = [[k] for k in range(len(rows))]
     if kernel_list is None or len(rows) < 2 or np.sum([row.wanted for row in rows], axis=0).max() > 1:
         return alone
-    first: dict[Any, int] = {}
-    found: dict[int, list[int]] = dict(enumerate(alone))
-    home = list(range(len(rows)))
     needs = [kernel_list.needs(row.wanted) if row.columns is None else {None: set(row.columns)} for row in rows]
     whole = {view for need in needs for view, columns in need.items() if columns is None}
-    for k, need in enumerate(needs):
-        for view, columns in need.items():
-            for column in [None] if view in whole else [same.get(c, c) for c in columns or ()]:
-                here, there = home[k], home[first.setdefault((view, column), k)]
-                if here != there:
-                    keep, go = min(here, there), max(here, there)
-                    for j in found[go]:
-                        home[j] = keep
-                    found[keep] += found.pop(go)
+    seen = [
+        {
+            (view, c)
+            for view, own in need.items()
+            for c in ([None] if view in whole else [same.get(c, c) for c in own or ()])
+        }
+        for need in needs
+    ]
+    places: dict[Any, list[int]] = {}
+    for k, own in enumerate(seen):
+        for place in own:
+            places.setdefault(place, []).append(k)
+    home = list(range(len(rows)))
+    found: dict[int, list[int]] = dict(enumerate(alone))
+    for k, own in enumerate(seen):
+        common = Counter(j for place in own for j in places[place] if j < k)
+        for j, count in sorted(common.items()):
+            if home[j] != home[k] and count >= MIN_SHARED * min(len(own), len(seen[j])):
+                keep, go = sorted((home[j], home[k]))
+                for i in found[go]:
+                    home[i] = keep
+                found[keep] += found.pop(go)
     return [sorted(group) for group in found.values()]
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .._offers import OFFERS
 from ..sequences import Sequences
 from ._median import median_between
+from .annotated import NamedMatrix
 from .categorical import Categorical
 from .frames import check_names, is_frame, to_numbers
 from .linear import Linear
@@ -155,7 +156,7 @@ class Table:
             self.labels = [str(name) for name in check_names(self.x)]
         else:
             self.labels = [f"column {k}" for k in range(self.x.shape[1] if len(self.x.shape) == 2 else 1)]
-        if sp.issparse(self.x):
+        if sp.issparse(self.x) or isinstance(self.x, NamedMatrix):
             self.columns = [ColumnFacts(name, "numbers") for name in self.labels]
         else:
             x = self.x.reshape(len(self.x), -1) if not is_frame(self.x) else None

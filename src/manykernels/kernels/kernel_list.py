@@ -16,6 +16,7 @@ from ._naming import names_of
 from ._requests import columns_of, object_views, planned, read_spec
 from .auto import choose_kernels
 from .base import Kernel, as_kernel
+from .frames import is_frame
 from .new_data import News, TrainingFacts, learn_facts, news
 from .normalize import scales
 from .placed import JoinedViews, ViewKernel, resolved
@@ -266,11 +267,20 @@ class KernelList(Tagged):
             found.training_facts = facts._replace(lengths=[None] * found.n_views)  # no view holds sequences
         return found, [columns[v] for v in self.view_of]
 
+    def _by_name(self, arrays):
+        """Whether views have other numbers of columns than in fit only where all kernels find theirs by name."""
+        if not isinstance(self.n_features, dict) or arrays.n_features.keys() != self.n_features.keys():
+            return False
+        other = {view for view, width in self.n_features.items() if arrays.n_features[view] != width}
+        plans = [plan for plan in self.view_plans if plan.name in other]
+        joined = any(plan.join is not None for plan in self.view_plans)
+        return not joined and all(plan.column_names is not None and is_frame(arrays.X[plan.name]) for plan in plans)
+
     def views(self, X: Any, which: Iterable[int] | None = None) -> list[Any]:
         """The checked views of X: a list of View, None for views whose number is not in `which`."""
         arrays = self.arrays(X)
         X, task = split(X)
-        if arrays.n_features != self.n_features:
+        if arrays.n_features != self.n_features and not self._by_name(arrays):
             raise ValueError(
                 f"X has {arrays.n_features} features, but the kernels were specified on {self.n_features}; "
                 "give X with the columns of the training data."

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from .._state import check, check_integer, check_is, check_list, check_plain
 from ..sequences import Sequences
 from ._saved_transformers import first_step
+from .annotated import NamedMatrix
 from .frames import is_frame, is_pandas, missing_entries, values
 from .view_data import total
 
@@ -147,7 +148,7 @@ def _new_gaps(kernels, arrays, used):
 
 def _missing(x):
     """{name or position of a column: rows with missing values} of one view."""
-    if x is None or sp.issparse(x) or isinstance(x, Sequences) or len(x.shape) > 2:
+    if x is None or sp.issparse(x) or isinstance(x, NamedMatrix | Sequences) or len(x.shape) > 2:
         return {}
     if is_frame(x):
         lost, labels = np.asarray(x.isna()) if is_pandas(x) else missing_entries(values(x)), list(x.columns)

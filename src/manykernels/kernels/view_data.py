@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from .._validation import shown
 from ..sequences import Sequences
 from .base import len_
-from .frames import called, check_names, is_frame, pick, to_numbers, unknown_names, values
+from .frames import called, check_names, is_frame, is_pandas, pick, to_numbers, unknown_names, values
 from .views import Views
 
 
@@ -78,10 +78,16 @@ class ViewArrays:
             rest = rest(X)
         if rest is None:
             return view, None, prefix or "all"
-        indices = _column_indices(rest, X)
+        indices = _column_indices(rest, X, lambda: self._place(view))
         if indices.size == 0:
             raise ValueError(f"columns={shown(columns)} selects no column.")
         return view, indices, f"{prefix}:{_label(rest, indices)}" if prefix else _label(rest, indices)
+
+    def _place(self, view):
+        """{name: position} of the columns of a view; pandas is slow to find names, and each kernel has some."""
+        if view not in self._places:
+            self._places[view] = {name: k for k, name in enumerate(self.X[view].columns)}
+        return self._places[view]
 
     def names(self, view, indices):
         """The names of the columns if X has names; new data are selected by them."""
@@ -106,13 +112,11 @@ class ViewArrays:
             return None
         if is_frame(x):
             if names is not None:
-                if view not in self._places:  # pandas is slow to find names, and each kernel has some
-                    self._places[view] = {name: i for i, name in enumerate(x.columns)}
-                here = self._places[view]
+                here = self._place(view)
                 lost = [name for name in names if name not in here]
                 if lost:
                     raise ValueError(f"X lacks columns: {unknown_names(lost, list(x.columns))}")
-                one = x[names[0]] if len(names) == 1 else None
+                one = x[names[0]] if len(names) == 1 and is_pandas(x) else None
                 if one is not None and isinstance(one.dtype, np.dtype) and one.dtype.kind in "biuf":
                     return one.to_numpy()[:, None]  # of pandas, faster than a frame of one column
                 columns = [here[name] for name in names]
@@ -188,24 +192,23 @@ def is_numeric(x):
     return hasattr(x, "dtype") and getattr(x.dtype, "kind", "O") in "fiub"  # the user's array of any library
 
 
-def _column_indices(columns, X):
-    """The positions of `columns`: names, positions, a slice of either or a mask."""
-    names = list(X.columns) if is_frame(X) else None
+def _column_indices(columns, X, places):
+    """The positions of `columns`: names, positions, a slice of either or a mask; places() is {name: position}."""
     d = _width(X)
     if isinstance(columns, slice):
         if isinstance(columns.start, str) or isinstance(columns.stop, str):
-            start = None if columns.start is None else int(_column_indices(columns.start, X)[0])
-            stop = None if columns.stop is None else int(_column_indices(columns.stop, X)[0]) + 1
+            start = None if columns.start is None else int(_column_indices(columns.start, X, places)[0])
+            stop = None if columns.stop is None else int(_column_indices(columns.stop, X, places)[0]) + 1
             columns = slice(start, stop, columns.step)
         return np.arange(d)[columns]
     keys = np.atleast_1d(np.asarray(columns))
     if keys.dtype.kind in "UO" and all(isinstance(k, str) for k in keys):
-        if names is None:
+        if not is_frame(X):
             raise ValueError(f"columns={shown(columns)} are names, but X has none; give positions or a DataFrame.")
-        place = {name: k for k, name in enumerate(names)}
+        place = places()
         unknown = sorted(set(keys.tolist()) - place.keys())
         if unknown:
-            raise ValueError(unknown_names(unknown, names))
+            raise ValueError(unknown_names(unknown, list(place)))
         return np.array([place[k] for k in keys.tolist()], int)
     if keys.dtype.kind == "b":
         if keys.size != d:

@@ -15,6 +15,7 @@ from .elastic_net import ElasticNet
 from .empirical_bayes import EmpiricalBayes, GammaPrior, Prior
 from .entropy import Entropy
 from .fixed import Fixed
+from .group_norm import GroupNorm
 from .lp_norm import LpNorm
 from .lp_penalty import LpPenalty
 from .lp_sum import LpSum
@@ -41,6 +42,7 @@ __all__ = [
     "Entropy",
     "Fixed",
     "GammaPrior",
+    "GroupNorm",
     "LpNorm",
     "LpPenalty",
     "LpSum",

@@ -126,8 +126,9 @@ def score(
         def again(k, _=None):
             return Fold(models[k], case.X, case.y, None, *splits[k], worth, fits[k], case.covariates)
 
-        return found | measure_columns(case, plan, again, kept, orders)
+        return _with_sites(found | measure_columns(case, plan, again, kept, orders), case, splits, scores, baseline)
     found["together"] = over_folds(plan.units, together, shared)
+    found["each"] = {unit.name: [one["relevance"][k] for one in together] for k, unit in enumerate(plan.units)}
     single = {unit.name: found["together"][unit.name] for unit in plan.units if not unit.why}
     found["table"] = single | over_folds(plan.alone, alone, shared)
     if plan.full:
@@ -135,11 +136,27 @@ def score(
         result = measure_relevance(
             case.model, case.X, case.y, scoring=_worth_scoring(case), sources=chosen, cv=splits, kernels=False,
             n_jobs=case.n_jobs, random_state=case.seed, callback=lambda a, b: case.tick("relevance", a, b),
-            covariates=case.covariates,
+            covariates=case.covariates, refits=len(chosen),
         )  # fmt: skip
         found["table"] |= {row["name"]: row for row in result.table()}
         found["groups"] = [group._asdict() for group in result.groups]
-    return found
+        found["each"] |= dict(zip(result.names, result.differences("relevance").T, strict=True))
+    return _with_sites(found, case, splits, scores, baseline)
+
+
+def _with_sites(found: dict[str, Any], case: Case, splits: list, scores: list, baseline: list) -> dict[str, Any]:
+    """The facts with those of each held-out group, such as a site, if every fold holds out one group."""
+    each = found.pop("each")
+    held_out = [] if case.groups is None else [np.unique(case.groups[test]) for _, test in splits]
+    if len(held_out) < 2 or any(len(names) > 1 for names in held_out):
+        return found
+    rows = [
+        {"name": str(names[0]), "examples": len(test), "score": float(score), "baseline": float(guess)}
+        for names, (_, test), score, guess in zip(held_out, splits, scores, baseline, strict=True)
+    ]
+    for k, row in enumerate(rows):
+        row["relevance"] = {name: float(values[k]) for name, values in each.items() if np.isfinite(values).all()}
+    return found | {"sites": rows}
 
 
 def _scoring(case: Case) -> Any:
@@ -267,4 +284,5 @@ def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any
         "shared": found.get("shared", []),
         "refitted": found.get("refitted"),
         "alike": found.get("alike", {}),
+        "sites": found.get("sites", []),
     }

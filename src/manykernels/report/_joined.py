@@ -31,8 +31,8 @@ class Unit(NamedTuple):
 def find_units(kernel_list: Any, rows: list[Row], share: np.ndarray, same: dict[Any, Any], most: int) -> list[Unit]:
     """The units of the verdict, the heaviest first.
 
-    Sources that share a column, or have the same values (`same`), are joined: without one of them, the model still sees
-    its columns. If there are more than `most` units, the lightest become one.
+    Sources that share half of the columns of the smaller one, or their values (`same`), are joined: without it, the
+    model still sees these columns. If there are more than `most` units, the lightest become one.
     """
     groups = joined_sources(kernel_list, rows, same)
     groups.sort(key=lambda group: -share[group].sum())

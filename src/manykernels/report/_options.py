@@ -21,9 +21,9 @@ class ReportOptions:
         Folds; the size of the rarest class limits their number. None: no example is held out.
     relevance : {"auto", "full", "fast"}
         Sources are those of `inspect.relevance`: columns where the kernels of a table share columns. Sources that still
-        share a column, or its values, are joined, since the others make up for one that is left out. In every fold,
-        "fast" refits without each unit (a source, or joined sources) and with the unit alone. "full" also leaves out
-        each joined source by itself, and sources that may replace each other. "auto" is "full" if the work is within
+        share half of their columns, or the values, are joined, since the others make up for one that is left out. In
+        every fold, "fast" refits without each unit (a source, or joined sources) and with it alone. "full" also leaves
+        out each joined source by itself, and sources that may replace each other. "auto" is "full" if the work fits
         the limit. The verdict is the same. Columns are all shuffled, and "fast" does nothing else. "auto" also refits
         without the columns that matter most, as many as the limit allows; "full" four times as many.
     stability : int, optional
@@ -36,7 +36,8 @@ class ReportOptions:
     scoring : str or callable, optional
         As in scikit-learn. None: accuracy or R²; the relevance of sources for two classes is then in "roc_auc".
     groups : array (n,), optional
-        The group of each example, such as the patient. Groups are held out together; else scores may be too good.
+        The group of each example, such as the patient. Groups are held out together; else scores may be too good. With
+        no more groups than folds, such as a few sites, each is held out in turn, and the page has its scores.
     threshold : float, optional
         For two classes: decisions above the threshold are predicted as the second class, in sensitivity, specificity
         and the confusion matrix. None: 0, as in `predict`.

@@ -19,6 +19,7 @@ from ..estimators.covariates import Covariates, new_covariates
 from ..estimators.survival_times import read_times
 from ..inspect.displays.base import members_of
 from ..inspect.tables import check_model
+from ..kernels.annotated import read_annotated
 from ..kernels.view_data import n_examples
 from ._case import Case, kind_of
 from ._measure import measure
@@ -112,12 +113,14 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
     search = model if isinstance(model, MKLClassifierCV | MKLRegressorCV | MKLSurvivalCV) else None
     chosen = model if search is None else search.best_estimator_
     asked = ReportOptions(**options)
+    target = asked.target or (y if isinstance(y, str) else None)
+    X, y, groups = read_annotated(X, y, asked.groups)
     X = among_themselves(X)
     kind, n = kind_of(chosen), n_examples(X)
     if is_list(asked.examples):
         check_examples(asked.examples, n)
     called = getattr(y, "name", None)  # a column of pandas or polars
-    target = asked.target or (called if isinstance(called, str) and called else None)
+    target = target or (called if isinstance(called, str) and called else None)
     y = _targets(chosen, kind, y, n)
     if is_precomputed(chosen) and (n != X.shape[1] or n != chosen.n_features_in_):
         raise ValueError(
@@ -129,7 +132,7 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
         check_number("threshold", asked.threshold, -np.inf)
         if kind != "classification" or len(chosen.classes_) != 2 or y.ndim > 1:
             raise ValueError(f"threshold={asked.threshold!r} is for models with two classes: leave it out.")
-    groups = None if asked.groups is None else np.asarray(asked.groups)
+    groups = None if groups is None else np.asarray(groups)
     if groups is not None and groups.shape != (n,):
         raise ValueError(f"groups has shape {groups.shape} for {n} examples: give one group per example.")
     covariates = None

@@ -31,6 +31,8 @@ from ._html import (
 )
 from ._worth import clear
 
+MAX_SITE_UNITS = 4  # columns of the table of groups
+
 
 def sure(facts):
     score = facts["score"]
@@ -122,7 +124,7 @@ _EXPLAINED = {
     "share": "The relevance of sources on new examples was not measured: it needs targets and held-out examples.",
 }
 _JOINED = (
-    "Sources that share a column, or have the same values, are left out together: without one of them, the model still "
+    "Sources that share half of the columns of the smaller one are left out together: without one, the model still "
     "sees its columns."
 )
 _COLUMNS = (
@@ -218,7 +220,29 @@ def sources(facts):
         )
     for one in found["shared"]:
         out.append(paragraphs(f"{Shared(**one).said(lambda other: name(other, 40))}."))
-    return together(out, paragraphs(words.identical(facts)), _classes(facts))
+    return together(out, _sites(facts), paragraphs(words.identical(facts)), _classes(facts))
+
+
+def _sites(facts):
+    """The scores of each held-out group, and what the most relevant units are worth there."""
+    found = facts["sources"]
+    if not found["sites"]:
+        return None
+    units = [unit["name"] for unit in found["units"] if unit["name"] in found["sites"][0]["relevance"]][:MAX_SITE_UNITS]
+    columns = [Column("group"), Column("examples", "num"), Column("this model", "num"), Column("guess", "num")]
+    body = [
+        [name(row["name"], 40), cell(f"{row['examples']:,}", row["examples"]),
+         *(cell(words.score_text(facts, row[key]), row[key]) for key in ("score", "baseline")),
+         *(cell(number(row["relevance"][unit], 3, True), row["relevance"][unit]) for unit in units)]
+        for row in found["sites"]
+    ]  # fmt: skip
+    worth = "relevance" if found["measure"] == "relevance" else "loss when shuffled"
+    said = (
+        "Each group was held out in turn: a model that learned from the other groups predicted it. The columns on the "
+        f"right have the {worth} of the first sources: if it is above 0 in all groups, it is not owed to one of them."
+    )
+    columns += [Column(short(clean(unit)), "num") for unit in units]
+    return together([paragraphs(said), table(columns, body, "Each group held out", tools=True)])
 
 
 def _classes(facts):

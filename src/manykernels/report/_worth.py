@@ -56,6 +56,10 @@ def make_plan(case: Case, fold: Fold, relevance: str, folds: int, one_pass: floa
         return Plan(
             every, 0 if relevance == "fast" else many, units, False, sources, [], [], shared_columns(fold, sources)
         )
+    if len(sources) > MAX_SOURCES:  # such as gene sets: all are shuffled, the most relevant are left out
+        units = find_units(kernels, sources, share, same, most_shuffled(PERMUTATIONS, n, 0, 0))
+        many = 0 if relevance == "fast" else most_refits(folds, n, fold.M, outputs)
+        return Plan(every, many, units, False, sources, [], [], [])
     units = find_units(kernels, sources, share, same, most_units(folds, n, fold.M, outputs))
     single = {unit.name for unit in units if not unit.why}
     order = sorted(range(len(sources)), key=lambda k: (sources[k].name not in single, -share[k]))
@@ -87,15 +91,16 @@ def measure_columns(case: Case, plan: Plan, fold: Any, kept: dict[int, Fold], or
     tick = lambda a, b: case.tick("relevance", a, b)  # noqa: E731
     result = measure_rows(rows, fold, kept, orders, plan.refits, CONFIDENCE, n_jobs=case.n_jobs, callback=tick)
     table = {row["name"]: {key: v for key, v in row.items() if v == v} for row in result.table()}
-    d, near = case.X.shape[1], alike_columns(case.X)
-    names = list(case.X.columns) if is_frame(case.X) else [f"column {k}" for k in range(d)]
     single = {row.columns[0]: row.name for row in rows if row.columns is not None and len(row.columns) == 1}
+    near, d = (alike_columns(case.X), case.X.shape[1]) if single else ({}, 0)
+    names = list(case.X.columns) if is_frame(case.X) else [f"column {k}" for k in range(d)]
     return {
         "together": table,
         "table": table,
         "groups": [group._asdict() for group in result.groups],
         "refitted": int(result.refitted.sum()),
         "alike": {name: str(names[near[k]]) for k, name in single.items() if k in near},
+        "each": dict(zip(result.names, result.differences("relevance" if plan.refits else "permute").T, strict=True)),
         "method": "full" if plan.refits else "fast",
         "measure": "relevance" if plan.refits else "permute",
     }

@@ -15,10 +15,17 @@ from scipy.linalg import cho_factor, cho_solve
 PRECONDITIONER_COLUMNS = 2500  # at first; `JointPath` may raise it
 MAX_CG_STEPS = 300
 MIN_DENSE_SHARE, MAX_DENSE_ENTRIES = 0.03, 2**22
+MAX_DIFFERENT = 0.8  # share of different columns, above which repeated ones are kept
 
 
 class StackedFeatures:
-    """F (n, D), normalised, with kernel m in the columns first[m] : first[m + 1]; dense or CSR."""
+    """Φ (n, D), normalised, with kernel m in the columns first[m] : first[m + 1].
+
+    Φ = F, dense or CSR; if kernels share columns, as overlapping groups do, F (n, D') holds each of them once, and
+    column j of Φ is root_j times column same_j of F.
+    """
+
+    same = root = None
 
     def __init__(self, F, first, scale, kernels=None):
         self.first = first
@@ -28,19 +35,33 @@ class StackedFeatures:
             widths = np.diff(first)[kernels]
             self.first, scale = np.concatenate([[0], np.cumsum(widths)]), np.repeat(scale[kernels], widths)
             F = F if len(columns) == F.shape[1] else F[:, columns]
-            F = sp.csr_array(F * np.sqrt(scale)) if sp.issparse(F) else F * np.sqrt(scale)
+            repeats = _repeated(F) if len(columns) > len(kernels) else None
+            if repeats is None:
+                F = sp.csr_array(F * np.sqrt(scale)) if sp.issparse(F) else F * np.sqrt(scale)
+            else:
+                (kept, self.same), self.root = repeats, np.sqrt(scale)
+                F = F[:, kept]
         self.F, self.M = F, len(self.first) - 1
-        self.single = F.shape[1] == self.M
+        self.single = self.first[-1] == self.M
         self.T = F.T.tocsr() if sp.issparse(F) else F.T
 
     def take(self, rows):
-        return self if len(rows) == self.F.shape[0] else StackedFeatures(self.F[rows], self.first, None)
+        if len(rows) == self.F.shape[0]:
+            return self
+        part = StackedFeatures(self.F[rows], self.first, None)
+        part.same, part.root = self.same, self.root
+        return part
 
     def add(self, a):
-        return self.T @ a
+        found = self.T @ a
+        return found if self.same is None else self.root * found[self.same]
 
     def look_up(self, w):
-        return self.F @ w
+        return self.F @ (w if self.same is None else self.joined(self.root * w))
+
+    def joined(self, values):
+        """Σ_j values_j over the columns j of Φ that are the same column of F, (D',)."""
+        return values if self.same is None else np.bincount(self.same, values, self.F.shape[1])
 
     def sums(self, values):
         return values if self.single else np.add.reduceat(values, self.first[:-1])
@@ -48,14 +69,33 @@ class StackedFeatures:
     def spread(self, theta):
         return theta if self.single else np.repeat(theta, np.diff(self.first))
 
+    def weights(self, theta):
+        """w (D',) with Σ_m θ_m K_m = F diag(w) Fᵀ."""
+        return self.spread(theta) if self.same is None else self.joined(self.root**2 * self.spread(theta))
+
     def norms(self, a):
         """q_m = ‖Σ_i a_i φ_m(x_i)‖²."""
         return self.sums(self.add(a) ** 2)
 
     def products(self, v):
         """K_m a for every kernel, (n, M), at v."""
-        blocks = sp.csr_array((v, np.repeat(np.arange(self.M), np.diff(self.first)), np.arange(len(v) + 1)))
-        return self.F @ blocks
+        owners = np.repeat(np.arange(self.M), np.diff(self.first))
+        if self.same is None:
+            return self.F @ sp.csr_array((v, owners, np.arange(len(v) + 1)))
+        blocks = sp.csr_array((self.root * v, (self.same, owners)), shape=(self.F.shape[1], self.M))
+        return self.F @ blocks.toarray() if sp.issparse(self.F) else self.F @ blocks
+
+
+def _repeated(F):
+    """(positions of the different columns of F (n, D), the place of each column among them); None if few repeat."""
+    marks = F.T @ np.random.default_rng(0).normal(size=(F.shape[0], 2))
+    _, kept, same = np.unique(marks, axis=0, return_index=True, return_inverse=True)
+    same = same.ravel()
+    if len(kept) > MAX_DIFFERENT * F.shape[1]:
+        return None
+    again = F[:, kept][:, same]
+    equal = (again != F).nnz == 0 if sp.issparse(F) else np.array_equal(again, F)
+    return (kept, same) if equal else None
 
 
 class NewtonSystem:
@@ -71,7 +111,7 @@ class NewtonSystem:
             G = features.products(v)
             join = sp.hstack if sp.issparse(features.F) else np.hstack
             self.Phi = join([features.F, G], format="csr") if join is sp.hstack else join([features.F, np.asarray(G)])
-            self.T, self.weight = self.Phi.T, np.concatenate([features.spread(theta), self.omega])
+            self.T, self.weight = self.Phi.T, np.concatenate([features.weights(theta), self.omega])
             squares = self.Phi.multiply(self.Phi) if sp.issparse(self.Phi) else self.Phi**2
         n, score = len(D), self.weight * (squares.T @ (1.0 / D))
         S = np.flatnonzero(score > 1.0)
@@ -89,14 +129,12 @@ class NewtonSystem:
 
     def _factor(self, U, k):
         if not self.dual:
-            A = U @ U.T
-            A = A.toarray() if sp.issparse(A) else A
+            A = _square(U)
             A[np.diag_indices(len(A))] += self.P
         else:
             root = (1.0 / np.sqrt(self.P))[:, None]
             V = U.multiply(root) if sp.issparse(U) else U * root
-            A = V.T @ V
-            A = A.toarray() if sp.issparse(A) else A
+            A = _square(V.T)
             A[np.diag_indices(k)] += 1.0
             self.U, self.UT = U, U.T.tocsr() if sp.issparse(U) else U.T
         self.factor = cho_factor(A, lower=True, check_finite=False) if len(A) else None
@@ -139,3 +177,17 @@ class NewtonSystem:
             rz, last = float(r @ z), rz
             p = z + (rz / last) * p
         return x
+
+
+def _square(U):
+    """U Uᵀ as an array; columns that are sparse, but not very, are multiplied as dense blocks, which is quicker."""
+    if not sp.issparse(U):
+        return U @ U.T
+    n, k = U.shape
+    if U.nnz <= MIN_DENSE_SHARE * n * k:
+        return (U @ U.T).toarray()
+    columns, A = sp.csc_array(U), np.zeros((n, n))
+    for start in range(0, k, size := max(MAX_DENSE_ENTRIES // n, 1)):
+        block = columns[:, start : start + size].toarray()
+        A += block @ block.T
+    return A

@@ -1,0 +1,66 @@
+"""Results of a model written into AnnData and MuData."""
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels.annotated import is_annotated
+
+
+def annotate(data: Any, model: Any, *, X: Any = None, relevance: Any = None, key: str = "manykernels") -> None:
+    """Write a fitted model's weights, relevance, predictions and decisions into an AnnData or a MuData, in place.
+
+    `data.uns[key]` gets "weights" (a frame: kernels × outputs), "duality_gap" and, if given, "relevance" (a frame);
+    `data.obs` gets KEY_prediction and KEY_decision, or KEY_decision_CLASS for each of several classes. The decisions on
+    samples that the model was fitted on are better than those on new samples.
+
+    Parameters
+    ----------
+    data : AnnData or MuData
+    model : fitted estimator
+    X : optional
+        The samples of `data` as the model takes them, such as `views(data, layer="counts")`; None: `data` itself.
+    relevance : Relevance, optional
+        Of `inspect.relevance`.
+    key : str, default "manykernels"
+
+    Examples
+    --------
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.datasets import make_multiomics
+    >>> from manykernels.omics import annotate
+    >>> try:
+    ...     mdata = make_multiomics(60).to_mudata()
+    ... except ImportError:  # mudata is not installed
+    ...     mdata = None
+    >>> if mdata is not None:
+    ...     annotate(mdata, MKLClassifier(C=1.0).fit(mdata, "disease"))
+    >>> mdata is None or "manykernels_decision" in mdata.obs
+    True
+    """
+    import pandas as pd
+    from sklearn.utils.validation import check_is_fitted
+
+    if not is_annotated(data):
+        raise ValueError(f"data is a {type(data).__name__}: give an AnnData or a MuData.")
+    check_is_fitted(model)
+    X = data if X is None else X
+    theta = np.atleast_2d(model.kernel_weights_)
+    outputs = ["weight"] if len(theta) == 1 else [str(label) for label in model.classes_]
+    found = {
+        "weights": pd.DataFrame(theta.T, index=list(map(str, model.kernel_names_)), columns=outputs),
+        "duality_gap": float(model.duality_gap_),
+    }
+    if relevance is not None:
+        frame = relevance.to_frame()
+        frame.columns = [str(name) for name in frame.columns]
+        found["relevance"] = frame
+    predicted = model.predict(X)
+    columns = {f"{key}_prediction": predicted} if np.ndim(predicted) == 1 else {}
+    if "decision_function" in dir(model):
+        decision = np.asarray(model.decision_function(X))
+        names = [f"{key}_decision"] if decision.ndim == 1 else [f"{key}_decision_{label}" for label in model.classes_]
+        columns |= dict(zip(names, decision.reshape(len(predicted), -1).T, strict=True))
+    data.uns[key] = found
+    for name, values in columns.items():
+        data.obs[name] = values
