@@ -12,6 +12,7 @@ from ._config import build, read_config, written_columns
 from ._data import is_number, pick, read_data, read_file
 from ._talk import Wrong
 
+HINT = " `manykernels init` writes them to an editable file."
 TASKS = ("classification", "regression", "one-class")
 CATEGORY = ":category"  # after a column of --adjust
 MAX_CODES = 10  # different whole numbers that may be codes of a category
@@ -43,7 +44,7 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
     covariates, frame = (None, frame) if "adjust" not in settings else split_covariates(frame, settings["adjust"], say)
     if covariates is not None and task == "one-class":
         raise Wrong("--adjust needs targets, and --task one-class has none: leave it out.")
-    tables, chosen = (settings.pop("kernel"), "") if "kernel" in settings else suggest(frame, say)
+    tables, chosen = (settings.pop("kernel"), "") if "kernel" in settings else suggest(frame, say, HINT)
     kernels, names = build(tables, frame)
     return Job(task, kernels, encode(frame, names, written_columns(kernels)), y, settings, chosen, of, covariates)
 

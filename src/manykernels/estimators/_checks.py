@@ -20,6 +20,7 @@ from ..kernels.pairs import Pairs
 from ..kernels.precomputed import holds_tables
 from ..kernels.spec import as_spec
 from ..kernels.spectra import PSD
+from ..kernels.table import has_words
 from ..kernels.transformers import reads_of
 from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views
@@ -27,6 +28,7 @@ from ..sequences import Sequences
 from ..streaming import is_source
 from ..streaming.stream import Stream
 from .check_inputs import (
+    as_mixed,
     check_kernel_order,
     check_order,
     check_stack,
@@ -34,6 +36,7 @@ from .check_inputs import (
     check_views,
     is_precomputed,
     optional,
+    refuse_text,
 )
 from .check_targets import check_weight
 from .covariates import Covariates, check_covariates
@@ -132,6 +135,8 @@ class Checks(BaseEstimator):
         With `part` X holds only the first examples.
         """
         X = to_host(X)[0]
+        refuse_text(X)
+        X = as_mixed(X) if self._chooses() else X
         if is_source(X):
             raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load X.")
         if isinstance(X, Stream):
@@ -151,7 +156,7 @@ class Checks(BaseEstimator):
         elif is_frame(X):
             check_names(X)
             X = self._check_frame(X if reset else self._without_unread(X), reset)
-        elif _holds_objects(X, _reads(self.kernels)) or _is_mixed(X) and _reads(self.kernels, parts=True) - {"numeric"}:
+        elif self._sees_objects(X, reset):
             shape = getattr(X, "shape", ())  # of an array of any library
             self._check_width(shape[1] if len(shape) == 2 else 1, "features", reset)
         else:
@@ -162,6 +167,20 @@ class Checks(BaseEstimator):
         if reset and not part and n_examples(X) < 2:
             raise ValueError(f"X has n_samples={n_examples(X)}: at least two examples are needed.")
         return X
+
+    def _chooses(self):
+        """Whether the fit chooses the kernels."""
+        return isinstance(self.kernels, str) and self.kernels == "auto"
+
+    def _sees_objects(self, X, reset):
+        """Whether kernels see entries of X that are no numbers: strings, categories, graphs and the like."""
+        if not self._chooses():
+            reads = _reads(self.kernels, parts=True)
+            return _holds_objects(X, _reads(self.kernels)) or _is_mixed(X) and bool(reads - {"numeric"})
+        found = None if reset else self.predictor_.kernel_list
+        seen = [] if found is None else zip(found.kernels, found.columns, strict=True)
+        whole = {kernel.reads for kernel, columns in seen if columns is None}
+        return _holds_objects(X, whole & {"sequences"}) or _is_mixed(X) and has_words(X)
 
     def _check_frame(self, frame, reset):
         """The frame, after scikit-learn's checks of the column names; the error names the cure."""
@@ -245,6 +264,8 @@ def _holds_objects(X, reads):
         return X.ndim == 1 and X.dtype.kind in "OUS"
     if not isinstance(X, (list, tuple)) or len(X) == 0:
         return False
+    if any(isinstance(item, str | bytes) for item in X):
+        return True
     try:
         return np.asarray(X[0]).dtype.kind not in "biufc"
     except ValueError:  # ragged
