@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import manykernels as mk
 
+from ..kernels.normalize import CHOICES_OF_MODELS
 from ._columns import as_numbers, as_texts, encode, guess_task, seen, suggest
 from ._config import build, read_config, written_columns
 from ._data import is_number, pick, read_data, read_file
@@ -152,7 +153,7 @@ def read_target(y, task):
 def estimator(job: Job, search: bool = False, **more: Any) -> Any:
     """The unfitted estimator of a job; the default loss of regression is the squared loss."""
     settings, options = job.settings, {"kernels": job.kernels, **more}
-    options |= {"normalize": settings["normalize"]} if "normalize" in settings else {}
+    options |= {"normalize": _normalization(settings["normalize"])} if "normalize" in settings else {}
     if job.task == "one-class":
         wrong = [name for name in ("C", "loss") if name in settings]
         if wrong:
@@ -166,6 +167,14 @@ def estimator(job: Job, search: bool = False, **more: Any) -> Any:
         return (mk.MKLClassifierCV if job.task == "classification" else mk.MKLRegressorCV)(**options)
     options |= {"C": settings.get("C", "auto"), "regularizer": settings.get("p", 2.0)}
     return (mk.MKLClassifier if job.task == "classification" else mk.MKLRegressor)(**options)
+
+
+def _normalization(name):
+    """The setting `normalize`, a name, as an estimator takes it."""
+    known = [str(choice).lower() for choice in CHOICES_OF_MODELS]
+    if name not in known:
+        raise Wrong(f"normalize {name!r} is unknown: give {', '.join(known)}.")
+    return CHOICES_OF_MODELS[known.index(name)]
 
 
 def read_model(path: str) -> Any:

@@ -29,7 +29,12 @@ Adjust = Annotated[
 ]
 Id = Annotated[str | None, typer.Option(help="The column of ids of the examples.")]
 Loss = Annotated[str | None, typer.Option(help="hinge, logistic, squared, huber, ...")]
+Normalize = Annotated[
+    str | None, typer.Option(help="multiplicative, spherical (for unequal lengths), trace or none; chosen by default.")
+]
 Nu = Annotated[float | None, typer.Option(help="The share of outliers, for --task one-class.")]
+FIT_SETTINGS = "target", "C", "p", "task", "loss", "nu", "normalize", "id", "labels", "adjust"
+CV_SETTINGS = "target", "task", "loss", "normalize", "id", "labels", "groups", "adjust"
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class FitOptions:
     task: Task = None
     loss: Loss = None
     nu: Nu = None
+    normalize: Normalize = None
     id: Id = None
     labels: Labels = None
     adjust: Adjust = None
@@ -63,7 +69,7 @@ def fit(asked: FitOptions) -> None:
     if output == "-":
         raise Wrong("-o - would write a model to the terminal: give a path, for example -o model.mk.")
     over = check_output(output, asked.data, asked.config, asked.labels)
-    given = {name: vars(asked)[name] for name in ("target", "C", "p", "task", "loss", "nu", "id", "labels", "adjust")}
+    given = {name: vars(asked)[name] for name in FIT_SETTINGS}
     given["C"] = read_C(asked.C)
     job = prepare(asked.data, asked.config, given, say)
     model = estimator(job, verbose=progress(asked.quiet), **_calibration(job, asked.probabilities))
@@ -90,6 +96,7 @@ class CVOptions:
     p: Annotated[str, typer.Option("-p", "--p", help="Candidates, separated by commas.")] = "1,2"
     task: Task = None
     loss: Loss = None
+    normalize: Normalize = None
     id: Id = None
     labels: Labels = None
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5
@@ -105,7 +112,7 @@ def cv(asked: CVOptions) -> None:
     """Score candidates for C and p by cross-validation."""
     say, folds = speaker(asked.quiet), asked.folds
     Cs, ps = _numbers(asked.C, "-C"), _numbers(asked.p, "-p")
-    given = {name: vars(asked)[name] for name in ("target", "task", "loss", "id", "labels", "groups", "adjust")}
+    given = {name: vars(asked)[name] for name in CV_SETTINGS}
     job = prepare(asked.data, asked.config, given, say)
     if job.task == "one-class":
         raise Wrong("cv needs targets for its scores, and --task one-class has none: give another task.")

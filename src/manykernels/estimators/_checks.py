@@ -15,7 +15,7 @@ from ..banks.choice import FEATURES
 from ..kernels import Kernel, KernelSpec
 from ..kernels.frames import check_names, completed, is_frame
 from ..kernels.low_rank import APPROXIMATIONS
-from ..kernels.normalize import CHOICES as NORMALIZATIONS
+from ..kernels.normalize import CHOICES_OF_MODELS
 from ..kernels.pairs import Pairs
 from ..kernels.precomputed import holds_tables
 from ..kernels.spec import as_spec
@@ -61,6 +61,7 @@ class Checks(BaseEstimator):
 
     device = "cpu"  # for estimators without the parameter
     slack: bool | np.bool_ = False
+    usual_normalization = "multiplicative"
     approximation: str | None
     rank: int
 
@@ -75,7 +76,7 @@ class Checks(BaseEstimator):
         return tags
 
     def _check_params(self):
-        check_choice("normalize", self.normalize, NORMALIZATIONS)
+        check_choice("normalize", self.normalize, CHOICES_OF_MODELS)
         check_choice("psd", self.psd, PSD)
         if self.psd != "warn" and not is_precomputed(self) and not holds_tables(self.kernels):
             raise ValueError(
@@ -167,6 +168,17 @@ class Checks(BaseEstimator):
         if reset and not part and n_examples(X) < 2:
             raise ValueError(f"X has n_samples={n_examples(X)}: at least two examples are needed.")
         return X
+
+    def _normalization(self, kernels):
+        """What `normalize` means for a KernelList, or for kernels that make their own bank (None)."""
+        if kernels is None or self.psd not in ("warn", "error"):
+            return self.usual_normalization if self.normalize == "auto" else self.normalize
+        return kernels.normalization(self.normalize, self.usual_normalization)
+
+    @property
+    def normalize_(self) -> str | None:
+        """The normalisation of the last fit, which `normalize="auto"` has chosen."""
+        return self._normalization(self.predictor_.kernel_list)
 
     def _chooses(self):
         """Whether the fit chooses the kernels."""

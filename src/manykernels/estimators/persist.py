@@ -17,7 +17,6 @@ from .._validation import check_number, parse_bytes
 from ..banks import choice  # noqa: F401  # as above
 from ..banks.base import Predictor
 from ..banks.dense_predictor import DensePredictor
-from ..kernels.normalize import check_normalize
 from ..losses import Loss
 from ..solution import Solution
 from ._checks import Checks
@@ -127,7 +126,6 @@ def check_model(model):
     predictor = check_is("predictor", model.predictor_, Predictor)
     n, M = predictor.sizes()
     model._check_params()
-    check_normalize(model.normalize)
     outputs = checked_outputs(model)
     if is_classifier(model):
         check_is("loss", model.loss, (str, Loss))

@@ -58,13 +58,14 @@ class SharedKernels:
         if is_precomputed(model):
             if self.whole is None:
                 self.limit = parse_bytes(model.memory_limit)
-                options = dict(normalize=model.normalize, memory_limit=self.limit, n_jobs=model.n_jobs)
+                options = dict(normalize=model._normalization(None), memory_limit=self.limit, n_jobs=model.n_jobs)
                 self.whole = DenseBank(self.X, **options)
             return self.whole, None
         if self.refused or isinstance(model.kernels, Source):
             return None, None
         kernels = model._kernel_list(X, parse_bytes(model.memory_limit), weight)
-        if self.known is None or not _same(kernels, self.known):
+        same = self.known is not None and model._normalization(kernels) == self.origin.normalize
+        if not same or not _same(kernels, self.known):
             self._compute(model, kernels)
         elif self.known is not kernels:
             self.known.training_facts = kernels.training_facts  # the same kernels, with other training examples
@@ -84,7 +85,7 @@ class SharedKernels:
         self.refused = 4 * entries > MemoryBudget(limit).share("matrices of folds")
         if self.refused:
             return
-        options = dict(normalize=model.normalize, memory_limit=limit, n_jobs=model.n_jobs)
+        options = dict(normalize=model._normalization(kernels), memory_limit=limit, n_jobs=model.n_jobs)
         options |= dict(tol=model.tol, exact=self.exact) | model._features()
         options["small"] = self.n if entries <= MAX_FLOAT64_VALUES or model.tol < MIN_FLOAT32_TOL else 0
         windows = any(kernel.family == "windows" for kernel in kernels.kernels)
@@ -130,8 +131,8 @@ class SharedFold:
             whole, origin = self.kernels.of(model, X, weight) if self.once else (None, None)
             self.shared = whole is not None
             if self.shared:
-                index = self.train[rows]
-                self.bank = SubsetBank(whole, index, origin=origin, weights=weight, normalize=model.normalize)
+                kind = model._normalization(None) if origin is None else origin.normalize
+                self.bank = SubsetBank(whole, self.train[rows], origin=origin, weights=weight, normalize=kind)
             else:
                 self.bank = plain()
         return self.bank

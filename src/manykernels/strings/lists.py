@@ -143,6 +143,7 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
     >>> [name for name, kernel in sequence_kernels(["ACGTA", "ACGT"])]
     ['2 letters anywhere', '3 letters anywhere', '4 letters anywhere']
     """
+    options: dict[str, Any]
     if isinstance(X, Sequences):
         name, lengths, options = X.alphabet.name, X.lengths, {"alphabet": X.alphabet}
     else:
