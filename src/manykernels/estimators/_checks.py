@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from .._validation import check_choice, check_integer, check_number
+from .._validation import check_choice, check_integer, check_number, shown
 from ..banks.base import Source
 from ..banks.choice import FEATURES
 from ..kernels import Kernel, KernelSpec
@@ -61,7 +61,7 @@ class Checks(BaseEstimator):
 
     device = "cpu"  # for estimators without the parameter
     slack: bool | np.bool_ = False
-    usual_normalization = "multiplicative"
+    _usual_normalization = "multiplicative"
     approximation: str | None
     rank: int
 
@@ -100,7 +100,7 @@ class Checks(BaseEstimator):
         if not isinstance(self.slack, bool | np.bool_):
             raise ValueError(f"slack={self.slack!r} is not allowed: give True or False.")
         if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
-            raise ValueError(f"n_jobs={self.n_jobs!r} is not allowed: give None, a positive integer or -1.")
+            raise ValueError(f"n_jobs={shown(self.n_jobs)} is not allowed: give None, a positive integer or -1.")
         if self.checkpoint is not None and not (self.checkpoint and isinstance(self.checkpoint, str | os.PathLike)):
             raise ValueError(f"checkpoint={self.checkpoint!r} is not allowed: give None or the path of a file.")
 
@@ -172,8 +172,8 @@ class Checks(BaseEstimator):
     def _normalization(self, kernels):
         """What `normalize` means for a KernelList, or for kernels that make their own bank (None)."""
         if kernels is None or self.psd not in ("warn", "error"):
-            return self.usual_normalization if self.normalize == "auto" else self.normalize
-        return kernels.normalization(self.normalize, self.usual_normalization)
+            return self._usual_normalization if self.normalize == "auto" else self.normalize
+        return kernels.normalization(self.normalize, self._usual_normalization)
 
     @property
     def normalize_(self) -> str | None:

@@ -13,6 +13,7 @@ from ..kernels.frames import not_numeric
 from ..kernels.stack import KernelStack
 from ..kernels.stack_columns import StackColumns
 from ..kernels.stack_examples import StackExamples
+from ..kernels.table import is_number_text
 from ..kernels.view_data import checked_view, is_views
 from ..kernels.views import Views
 
@@ -200,6 +201,11 @@ def check_y(model, y, numeric, several=False):
     _check_types(labels, numeric)
     if labels.ndim > 2:
         raise ValueError(f"y has shape {labels.shape}: give one target per example, (n,), or T of them, (n, T).")
+    words = [value for value in labels.ravel() if isinstance(value, str) and not is_number_text(value)]
+    if numeric and words:
+        raise ValueError(
+            f"y has {str(words[0])!r}, which is not a number: give numbers, or fit MKLClassifier to classes."
+        )
     several = several and labels.ndim == 2 and labels.shape[1] > 1
     return validate_data(model, y=y, y_numeric=numeric, multi_output=several)
 

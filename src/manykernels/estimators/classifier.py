@@ -30,12 +30,16 @@ from .tasks import check_classes_of_tasks
 
 
 def _has_probabilities(self):
-    if self.calibrate is not None or losses.get(self.loss).probabilistic or regularizers.get(self.regularizer).bayesian:
+    bayesian = all(regularizers.get(found).bayesian for found in self._candidates())
+    if self.calibrate is not None or losses.get(self.loss).probabilistic or bayesian:
         return
+    calibrated = "calibrate" in self.get_params(deep=False)
     raise AttributeError(
         'predict_proba and predict_log_proba need loss="logistic" or regularizer=EmpiricalBayes(...), not '
-        f'loss={self.loss!r}: for other losses give calibrate="sigmoid", or scikit-learn\'s '
-        "CalibratedClassifierCV(model), which learn probabilities from decisions."
+        f"loss={self.loss!r}: for other losses "
+        + ("" if calibrated else "fit MKLClassifier with the chosen C_ and regularizer_ and ")
+        + 'give calibrate="sigmoid", or scikit-learn\'s CalibratedClassifierCV(model), which learn probabilities from '
+        "decisions."
     )
 
 
@@ -365,6 +369,10 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         if self.multilabel_:
             return (decision > 0).astype(int)
         return self.classes_[decision.argmax(axis=1) if self._several() else (decision[:, 0] > 0).astype(int)]
+
+    def _candidates(self):
+        """The regularizers that a fit may have."""
+        return [self.regularizer]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, task: ArrayLike | None = None, covariates: Any = None) -> np.ndarray:

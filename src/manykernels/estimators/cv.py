@@ -228,6 +228,11 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
     _plain = MKLClassifier
     calibrate = None  # no parameter of a search: scores of folds need decisions only
 
+    def _candidates(self):
+        """The regularizers that a fit may have: the chosen one, or before a fit all of them."""
+        found = optional(self, "regularizer_")
+        return list_of_regularizers(self.regularizer) if found is None else [found]
+
     def __init__(
         self,
         kernels: Any = "auto",

@@ -163,7 +163,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
     """
 
     file_tag = ("estimator/one_class", 1)
-    usual_normalization = "trace"
+    _usual_normalization = "trace"
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .._validation import shown
 from .base import Loss
 from .epsilon_insensitive import EpsilonInsensitive
 from .hinge import Hinge
@@ -47,7 +48,7 @@ def get(loss: str | Loss, **params: Any) -> Loss:
             raise ValueError(f"loss={loss!r} is an instance: set {sorted(params)} in its constructor instead")
         return loss
     if not isinstance(loss, str) or loss not in LOSSES:
-        raise ValueError(f"loss={loss!r} is unknown; choose one of {sorted(LOSSES)} or pass a Loss instance")
+        raise ValueError(f"loss={shown(loss)} is unknown; choose one of {sorted(LOSSES)} or pass a Loss instance")
     try:
         return LOSSES[loss](**params)
     except TypeError as error:
