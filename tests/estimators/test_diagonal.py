@@ -48,7 +48,7 @@ def test_it_is_named_with_the_cure(wrong):
         dict(kernels=KERNELS[:1]),
         dict(kernels=[KERNELS[0], Identity()]),
         dict(kernels=[("noise", RBF(0.003), slice(5, 305))]),  # the weight of a single kernel is not misread
-        dict(slack=True),
+        dict(kernels=[("noise", RBF(0.003), slice(5, 305))], slack=True, regularizer=2),
     ],
     ids=str,
 )

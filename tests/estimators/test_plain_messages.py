@@ -105,7 +105,7 @@ def test_texts_of_numpy_are_plain_in_messages():
     refused(lambda: MKLClassifier(ONE, solver=text).fit(X, Y), "got 'x'")
     refused(lambda: MKLClassifier(ONE, n_jobs=np.int64(0)).fit(X, Y), "n_jobs=0 is not allowed")
     refused(lambda: Spectrum(2, alphabet=text)(["ACGT"]), "alphabet='x'")
-    refused(lambda: Spectrum(2)(np.str_("ACGT")), "X is one text")
+    refused(lambda: Spectrum(2)(np.str_("ACGT")), "X is one str;")
     words = MKLClassifier([Spectrum(2)], C=1.0).fit(["ACGT", "AAGT"] * 20, np.array(["a", "b"] * 20))
     refused(lambda: explain_sequences(words, ["ACGT"], label=text), "label='x' has no output.*give 'b' or None")
     assert repr(KernelStack([np.eye(2)], names=[text]).names) == "['x']"

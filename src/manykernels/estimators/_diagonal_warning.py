@@ -41,16 +41,15 @@ def effective_widths(bank, kernels, examples=MAX_EXAMPLES):
 def warn_diagonal(model, bank):
     """A UserWarning that names heavy kernels, other than `Identity`, that are nearly diagonal on the training data.
 
-    With slack=True the identity fits single examples, so that nothing is said. The message has no numbers, so that it
-    is the same in every fold. In a search of scikit-learn, whose tasks forget earlier warnings, it appears once.
+    The message has no numbers, so that it is the same in every fold. In a search of scikit-learn, whose tasks forget
+    earlier warnings, it appears once.
     """
     theta = np.mean(np.atleast_2d(model.kernel_weights_), axis=0)
     share = theta / (theta.sum() or 1.0)
     kernels = model.predictor_.kernel_list
     least = max(MIN_SHARE, MIN_UNIFORM_SHARES / len(share)) if len(share) > 1 else 0.0
     heavy = [m for m in np.flatnonzero(share > least) if kernels is None or kernels.kernels[m].base != "same"]
-    slack = model.get_params(deep=False).get("slack")
-    if bank.n < MIN_EXAMPLES or not len(heavy) or slack:
+    if bank.n < MIN_EXAMPLES or not len(heavy):
         return
     least = MIN_NEIGHBOURS if len(share) > 1 else MIN_NEIGHBOURS_ALONE
     narrow = np.array(heavy)[effective_widths(bank, heavy) < least]

@@ -140,7 +140,7 @@ def _shown(alphabet):
 def feed(packer, X):
     """Adds all of X, a column of sequences or a table of letters, to the packer."""
     if isinstance(X, (str, bytes, bytearray)):
-        what = "text" if isinstance(X, str) else type(X).__name__
+        what = "str" if isinstance(X, str) else type(X).__name__
         raise ValueError(f"X is one {what}; give a list of sequences, [X] for a single one")
     array_like = hasattr(X, "__array__") or hasattr(X, "to_numpy")  # the user's array or column of any library
     if array_like and not isinstance(X, (list, tuple)):
