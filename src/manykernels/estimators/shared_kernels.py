@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
+from .. import regularizers
 from .._memory import MemoryBudget
 from .._validation import parse_bytes
 from ..banks.base import Source
@@ -23,6 +25,7 @@ from ..solution import Solution
 from .check_inputs import check_finite, is_precomputed, take_examples
 from .covariates import Covariates, level_of
 from .fold_model import FoldModel
+from .metric import learns_metric
 from .plan import FitPlan, Solved
 from .tasks import with_task
 
@@ -98,6 +101,24 @@ class SharedKernels:
         if not self.refused:
             whole = DenseBank.from_scaled(bank.matrices(), bank.names, bank.n_jobs, bank.usable)
             self.known, self.origin, self.whole = kernels, bank, whole
+
+
+def shared_by_samples(model: Any, X: Any, rows: np.ndarray) -> SharedKernels | None:
+    """The computed `SharedKernels` of X for fits of `model` to samples.
+
+    None if the kernels of the sample `rows` are others than those of X, or if the matrices do not fit in memory.
+    """
+    if is_precomputed(model) or isinstance(model.kernels, Source) or learns_metric(model):
+        return None
+    twin, limit = clone(model), parse_bytes(model.memory_limit)
+    X = twin._check_X(X, reset=True)
+    some, found = (
+        take_examples(X, rows),
+        SharedKernels(X, None, regularizers.get(model.regularizer).exact, model.device),
+    )
+    if not found.here or not _same(twin._kernel_list(X, limit, None), twin._kernel_list(some, limit, None)):
+        return None
+    return None if found.of(twin, some, None)[0] is None else found
 
 
 class SharedFold:
