@@ -11,7 +11,6 @@ import manykernels
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.banks import choice, explicit
 from manykernels.banks.joined import JoinedBank
-from manykernels.banks.pairwise import PairwiseBank
 from manykernels.banks.words import tables
 from manykernels.banks.words.tables import TableBank, WindowTable
 from manykernels.kernels import RBF, KernelList
