@@ -9,7 +9,7 @@ from naive_strings import matrix, reverse_complement
 
 import manykernels
 from manykernels import MKLClassifier, MKLRegressor
-from manykernels.banks import choice, explicit
+from manykernels.banks import PairwiseBank, choice, explicit
 from manykernels.banks.joined import JoinedBank
 from manykernels.banks.words import tables
 from manykernels.banks.words.tables import TableBank, WindowTable

@@ -149,3 +149,11 @@ def test_a_table_of_letters_has_the_length_of_its_rows(recwarn):
     """Each of its letters was taken for a sequence too short to hold a word."""
     MKLClassifier([GappedKmer(6, 4)], C=1.0).fit(np.array([list(x) for x in DNA]), Y)
     assert not [warning for warning in recwarn if "shortest" in str(warning.message)]
+
+
+def test_one_short_sequence_does_not_shorten_all_words():
+    """A sequence of three letters left kernels of words of three letters alone."""
+    names = [name for name, _ in sequence_kernels(["ACG", *DNA])]
+    assert "6 letters anywhere" in names and "6 of 10 letters anywhere, both strands" in names
+    with pytest.warns(UserWarning, match="reads words of .* letters, and the shortest training sequence has 3"):
+        assert MKLClassifier(C=1.0).fit(["ACG", *DNA], [0, *Y]).score(DNA, Y) > 0.9

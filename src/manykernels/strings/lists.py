@@ -123,25 +123,25 @@ def _blocks(length, block):
 def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
     """The kernels of an estimator with kernels="auto" on sequences.
 
-    Words of up to six letters anywhere, by the roots of their counts (proteins: three letters, by their counts), and at
+        Words of up to six letters anywhere, by the roots of their counts (proteins: three letters, by their counts), and at
     the same place if all sequences have one length; of DNA and RNA also words near the same place, and gapped words of
     both strands anywhere. Words are no longer than all sequences but the shortest twentieth. The alphabet is that of
     `Sequences`, else the first of DNA, RNA and proteins that has all letters, but for a few: N, X, letters for several
     bases, rare amino acids and gaps match nothing. Upper and lower case are the same.
 
-    Parameters
-    ----------
-    X : list or array of str or bytes, or Sequences
+        Parameters
+        ----------
+        X : list or array of str or bytes, or Sequences
 
-    Returns
-    -------
-    list of (name, kernel)
+        Returns
+        -------
+        list of (name, kernel)
 
-    Examples
-    --------
-    >>> from manykernels.strings import sequence_kernels
-    >>> [name for name, kernel in sequence_kernels(["ACGTA", "ACGT"])]
-    ['2 letters anywhere', '3 letters anywhere', '4 letters anywhere']
+        Examples
+        --------
+        >>> from manykernels.strings import sequence_kernels
+        >>> [name for name, kernel in sequence_kernels(["ACGTA", "ACGT"])]
+        ['2 letters anywhere', '3 letters anywhere', '4 letters anywhere']
     """
     options: dict[str, Any]
     if isinstance(X, Sequences):
@@ -155,7 +155,7 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
                 "with an alphabet of your own, such as Spectrum(3, alphabet=...)."
             )
         name, options = found_name, {"alphabet": found_name} | ({} if policy == "error" else {"unknown": policy})
-    shortest, strands = int(min(lengths)), name in ("dna", "rna")
+    shortest, strands = int(np.quantile(lengths, _SHORT, method="lower")), name in ("dna", "rna")
     top = min(6 if strands else 3, shortest)
     placed = range(1, top + 1) if len(set(lengths)) == 1 else ()
     shifts = [s for s in _SHIFTS if strands and placed and s < shortest]
@@ -175,4 +175,5 @@ def _letters(k):
 
 
 _SHIFTS = 3, 10
+_SHORT = 0.05  # share of the sequences that may be too short to hold the longest words
 _GAPPED = (6, 4), (10, 6)  # (l, k)
