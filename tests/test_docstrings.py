@@ -115,11 +115,12 @@ def test_estimators_list_what_fit_sets():
         MKLClassifier([RBF(gamma=0.1, metric="learn")]).fit(frame, y),
         MKLRegressor([RBF(gamma=0.1, metric="learn")]).fit(frame, X[:, 0]),
         *(kind("auto").fit(frame, y) for kind in (MKLClassifier, MKLRegressor, MKLOneClass)),
+        *(kind(kernels, C=1.0).fit(frame, y, covariates=frame) for kind in (MKLClassifier, MKLRegressor)),
     ]
     for kind in (MKLClassifier, MKLRegressor, MKLOneClass):
         found = {name for model in fitted if type(model) is kind for name in vars(model) if name[-1] == "_" != name[0]}
         listed = named(sections(inspect.getdoc(kind))["Attributes"])
-        assert sorted(listed) == sorted(found | ({"offset_"} if kind is MKLOneClass else set()))
+        assert sorted(listed) == sorted(found | {"normalize_"} | ({"offset_"} if kind is MKLOneClass else set()))
 
 
 def modules():
