@@ -12,7 +12,7 @@ import numpy as np
 
 import manykernels as mk
 
-from ..kernels.table import SEQUENCE_COLUMN
+from ..kernels.table import SEQUENCE_COLUMN, describe, entries
 from ..sequences.guess import as_texts
 from ._talk import Wrong, pandas
 
@@ -60,6 +60,12 @@ def _as_numbers(values):
         except ValueError:
             continue
     return values
+
+
+def sequence_columns(frame: Any) -> list[str]:
+    """The columns of DNA or RNA."""
+    found = describe(entries(frame))
+    return [column.name for column in found if column.strings and column.strings[0][1].alphabet != "protein"]
 
 
 def say_taken(frame: Any, column: str, kernels: Any, say: Callable[[str], None]) -> None:
