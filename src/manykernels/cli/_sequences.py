@@ -12,8 +12,8 @@ import numpy as np
 
 import manykernels as mk
 
-from ..kernels.table import SEQUENCE_COLUMN, describe, entries
-from ..sequences.guess import as_texts
+from ..kernels.table import SEQUENCE_COLUMN
+from ..sequences.guess import MIN_LETTERS, as_texts, guess_alphabet
 from ._talk import Wrong, pandas
 
 _ENDS = ("fasta", "fa", "fna", "faa", "fastq", "fq")
@@ -64,8 +64,9 @@ def _as_numbers(values):
 
 def sequence_columns(frame: Any) -> list[str]:
     """The columns of DNA or RNA."""
-    found = describe(entries(frame))
-    return [column.name for column in found if column.strings and column.strings[0][1].alphabet != "protein"]
+    found = {name: as_texts(frame[name].dropna()) for name in frame.columns}
+    long = {name: texts for name, texts in found.items() if texts and np.median([*map(len, texts)]) >= MIN_LETTERS}
+    return [name for name, texts in long.items() if guess_alphabet(texts)[0] in ("dna", "rna")]
 
 
 def say_taken(frame: Any, column: str, kernels: Any, say: Callable[[str], None]) -> None:

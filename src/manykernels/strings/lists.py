@@ -123,7 +123,7 @@ def _blocks(length, block):
 def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
     """The kernels of an estimator with kernels="auto" on sequences.
 
-        Words of up to six letters anywhere, by the roots of their counts (proteins: three letters, by their counts), and at
+    Words of up to six letters anywhere, by the roots of their counts (proteins: three letters, by their counts), and at
     the same place if all sequences have one length; of DNA and RNA also words near the same place, and gapped words of
     both strands anywhere. Words are no longer than all sequences but the shortest twentieth. The alphabet is that of
     `Sequences`, else the first of DNA, RNA and proteins that has all letters, but for a few: N, X, letters for several
