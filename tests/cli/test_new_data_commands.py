@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from manykernels import load
 from tables import run
 
 RNG, N = np.random.default_rng(0), 60
@@ -58,14 +59,18 @@ def test_scores_of_a_regression_do_not_depend_on_the_unit(folder, tmp_path):
 
 
 def test_words_of_unequal_lengths_have_their_cure_in_the_configuration(tmp_path):
-    """Issue 11, point 7: what the note asks for can be given."""
+    """Issue 11, point 7: what the note asks for can be given, and is chosen unasked."""
     lines, rng = [], np.random.default_rng(0)
     for i in range(40):
         word = "".join(rng.choice(list("ACGT"), 20, p=[0.4, 0.2, 0.2, 0.2] if i % 2 else [0.2, 0.2, 0.2, 0.4]))
         lines += [f">s{i} kind={i % 2}", word * (1 + i % 3)]
     (tmp_path / "s.fa").write_text("\n".join(lines) + "\n")
     given = (tmp_path / "s.fa", "-t", "kind", "-o", tmp_path / "m.mk")
-    assert 'normalize="spherical"' in run("fit", *given).stderr
+    assert 'normalize="spherical"' in run("fit", *given, "--normalize", "multiplicative").stderr
+    assert "normalize" not in run("fit", *given).stderr and load(tmp_path / "m.mk").normalize_ == "spherical"
+    wrong = run("fit", *given, "--normalize", "spheric")
+    assert wrong.exit_code == 1 and "give auto, multiplicative, spherical, trace, none" in wrong.stderr
+    assert run("fit", *given, "--normalize", "none").exit_code == 0 and load(tmp_path / "m.mk").normalize is None
     config = run("init", tmp_path / "s.fa", "-t", "kind", "-q").stdout
     (tmp_path / "k.toml").write_text('normalize = "spherical"\n' + config)
     result = run("fit", *given, "--config", tmp_path / "k.toml")

@@ -29,7 +29,13 @@ def table(kind):
     others["site"] = np.where(rng.random(N) < 0.2, None, rng.choice(["north", "south", "west"], N))
     useless = pd.DataFrame({"id": np.arange(N), "code": [f"c{i}" for i in range(N)], "same": 1})
     useless["day"] = pd.date_range("2026-01-01", periods=N).strftime("%Y-%m-%d")
+    letters = {
+        name: ["".join(rng.choice(list(own), rng.integers(20, 30))) for _ in range(N)]
+        for name, own in (("promoter", "acgt"), ("enzyme", "ACDEFGHIKLMNPQRSTVWY"))
+    }
     found = {
+        "sequences": [pd.DataFrame(letters).mask(rng.random((N, 2)) < 0.1), numbers],
+        "proteins": [pd.DataFrame({"enzyme": letters["enzyme"]})],
         "numbers": [numbers],
         "groups": [groups, numbers],
         "gaps": [gaps],
@@ -44,9 +50,11 @@ def table(kind):
     return pd.concat(found[kind], axis=1), y
 
 
-@pytest.mark.parametrize("kind", ["numbers", "groups", "gaps", "categories", "texts", "mixed", "many"])
+@pytest.mark.parametrize(
+    "kind", ["numbers", "groups", "gaps", "categories", "texts", "mixed", "many", "sequences", "proteins"]
+)
 def test_a_file_and_its_frame_have_the_same_kernels_and_predictions(tmp_path, kind):
-    """Issue 11, point 9."""
+    """Issue 11, point 9. Python left columns of sequences out, and the command line left out proteins."""
     frame, y = table(kind)
     frame.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
     X = pd.read_csv(tmp_path / "d.csv").drop(columns="y")
@@ -56,6 +64,7 @@ def test_a_file_and_its_frame_have_the_same_kernels_and_predictions(tmp_path, ki
     own = manykernels.load(tmp_path / "m.mk")
     assert own.kernel_names_ == model.kernel_names_
     assert own.kernels_chosen_ == model.kernels_chosen_ and own.kernels_chosen_ in result.stderr
+    assert result.stderr.count("manykernels init") == 1
     found = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.mk", tmp_path / "d.csv").stdout))
     # kernel values are float32, and indicators reach them by another way than categories: their last digits may differ
     np.testing.assert_allclose(found.decision, model.decision_function(X), atol=2e-6)

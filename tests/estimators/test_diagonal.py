@@ -38,11 +38,20 @@ def test_it_is_named_with_the_cure(wrong):
     with pytest.warns(UserWarning, match=f"'{wrong}' .*nearly diagonal.*scale the columns.*gamma.*slack=True") as said:
         MKLClassifier(kernels, regularizer=1, C=10).fit(data, y)
     assert said[0].filename == __file__
-    with pytest.warns(UserWarning, match="smaller gamma. inspect"):
+    with pytest.warns(UserWarning, match="is diagonal on.*nothing is learned of new ones.*smaller gamma.$"):
         MKLOneClass([RBF(1e4)]).fit(X)
 
 
-@pytest.mark.parametrize("change", [dict(kernels=KERNELS[:1]), dict(kernels=[KERNELS[0], Identity()])])
+@pytest.mark.parametrize(
+    "change",
+    [
+        dict(kernels=KERNELS[:1]),
+        dict(kernels=[KERNELS[0], Identity()]),
+        dict(kernels=[("noise", RBF(0.003), slice(5, 305))]),  # the weight of a single kernel is not misread
+        dict(kernels=[("noise", RBF(0.003), slice(5, 305))], slack=True, regularizer=2),
+    ],
+    ids=str,
+)
 def test_nothing_is_said_where_there_is_nothing_to_say(change):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

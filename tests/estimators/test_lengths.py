@@ -3,9 +3,10 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from manykernels import MKLClassifier, MKLClassifierCV, Views, load
+from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, Views, load
 from manykernels.kernels import Linear, On
 from manykernels.strings import Degree, GappedKmer, Mismatch, Spectrum, WeightedDegree, WeightedDegreeShift
 
@@ -30,7 +31,8 @@ def said(function, *args, about="grow with the length"):
 @pytest.mark.parametrize("name", WORDS)
 def test_words_of_unequal_sequences_warn_at_fit(name):
     """Issue 11, point 7."""
-    (text,) = said(MKLClassifier([("words", WORDS[name])], C=1.0).fit, UNEQUAL, Y)
+    chosen = MKLClassifier([("words", WORDS[name])], normalize="multiplicative", C=1.0)
+    (text,) = said(chosen.fit, UNEQUAL, Y)
     assert "'words' counts words" in text and 'normalize="spherical"' in text
     assert said(MKLClassifier([("words", WORDS[name])], C=1.0).fit, EQUAL, Y) == []
     assert said(MKLClassifier([WORDS[name]], normalize="spherical", C=1.0).fit, UNEQUAL, Y) == []
@@ -83,7 +85,36 @@ def test_examples_of_other_lengths_are_named_by_their_rows_among_examples_withou
 def test_products_across_views_and_searches_warn_too():
     X = {"dna": UNEQUAL, "rows": np.random.default_rng(1).normal(size=(40, 2))}
     assert len(said(MKLClassifier([On("dna", Spectrum(2)) * On("rows", Linear())]).fit, X, Y)) == 1
-    assert len(said(MKLClassifierCV([Spectrum(2)], Cs=[0.1, 1], regularizer=[1, 2], cv=2).fit, UNEQUAL, Y)) == 1
+    search = MKLClassifierCV([Spectrum(2)], Cs=[0.1, 1], regularizer=[1, 2], cv=2, normalize="multiplicative")
+    assert len(said(search.fit, UNEQUAL, Y)) == 1
+
+
+@pytest.mark.parametrize("kernels", ["auto", [("words", Spectrum(2))]], ids=["auto", "listed"])
+def test_unequal_lengths_are_made_up_for_unasked(kernels, tmp_path):
+    """Without a choice decisions grew with the length, and a warning asked for normalize="spherical"."""
+    model, given = MKLClassifier(kernels, C=1.0), MKLClassifier(kernels, C=1.0, normalize="spherical")
+    assert said(model.fit, UNEQUAL, Y) == [] and model.normalize_ == "spherical"
+    new = [EQUAL[0] * 4, EQUAL[1]]
+    np.testing.assert_array_equal(model.decision_function(new), given.fit(UNEQUAL, Y).decision_function(new))
+    assert said(model.predict, new) == []
+    model.save(tmp_path / "model.mk")
+    again = load(tmp_path / "model.mk")
+    assert again.normalize_ == "spherical" and said(again.predict, new) == []
+    assert MKLClassifier(kernels, C=1.0).fit(EQUAL, Y).normalize_ == "multiplicative"
+    search = MKLClassifierCV(kernels, Cs=[1.0], regularizer=[2], cv=2).fit(UNEQUAL, Y)
+    assert search.normalize_ == "spherical"
+    np.testing.assert_allclose(search.decision_function(new), given.fit(UNEQUAL, Y).decision_function(new), atol=0.02)
+
+
+def test_only_lengths_are_made_up_for():
+    """In a mixture with kernels whose k(x, x) means something the normalisation stays, and the fit warns."""
+    frame = pd.DataFrame(
+        {"dna": UNEQUAL, "kind": np.array(["a", "b"])[rng.integers(0, 2, 40)], "x": rng.normal(size=40)}
+    )
+    assert MKLClassifier(C=1.0).fit(frame, Y).normalize_ == "spherical"  # others have k(x, x) = 1
+    numbers = MKLClassifier([("dna", Spectrum(2), "dna"), ("x", Linear(), "x")], C=1.0)
+    assert len(said(numbers.fit, frame, Y)) == 1 and numbers.normalize_ == "multiplicative"
+    assert MKLOneClass().fit(UNEQUAL).normalize_ == "spherical" and MKLOneClass().fit(EQUAL).normalize_ == "trace"
 
 
 def test_a_saved_model_knows_the_lengths(tmp_path):

@@ -232,3 +232,21 @@ def test_a_text_beyond_the_limit_or_without_its_end_is_refused(tmp_path):
             load(tmp_path, bytes(text)).decision_function(NEW[:1])
         except ValueError as error:
             assert "x.model.txt, line" in str(error)
+
+
+def test_the_methods_of_a_loaded_model_answer_or_say_why_not(tmp_path):
+    """`load(path, format=...)` was a TypeError, and the picture of the weights had a gap of nan."""
+    (tmp_path / "m.txt").write_text(model_text())
+    model = manykernels.load(tmp_path / "m.txt", format="lsgkm")
+    assert "no certificate" in model._repr_html_() and "nan" not in model._repr_html_().partition("<style")[0]
+    assert model.decision_parts(NEW).shape == (len(NEW), 1) and model.normalize_ == "spherical"
+    with pytest.raises(ValueError, match="reports and relevance, which fit folds, give a kernel with unknown='error'"):
+        model.report(SUPPORT, np.array([1, -1, 1, -1, 1, -1, 1]))
+    model.save(tmp_path / "m.mk")
+    assert manykernels.load(tmp_path / "m.mk", format="manykernels").kernel_names_ == ["gkm_esttrunc"]
+    with pytest.raises(ValueError, match="format='lsgkm', but .*m.mk is no text model of LS-GKM"):
+        manykernels.load(tmp_path / "m.mk", format="lsgkm")
+    with pytest.raises(ValueError, match="format='manykernels', but .*m.txt is a text model"):
+        manykernels.load(tmp_path / "m.txt", format="manykernels")
+    with pytest.raises(ValueError, match="format='text' is unknown"):
+        manykernels.load(tmp_path / "m.txt", format="text")

@@ -5,10 +5,12 @@ import pytest
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
 from manykernels._validation import check_choice, check_integer, check_number, check_vector, parse_bytes, shown
-from manykernels.kernels import RBF, multi_task
+from manykernels.inspect import explain_sequences
+from manykernels.kernels import RBF, KernelStack, multi_task
 from manykernels.regularizers import EmpiricalBayes
 from manykernels.solvers import Level
 from manykernels.streaming import ArrayFile
+from manykernels.strings import Spectrum
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = np.where(X[:, 0] > 0, 1, 0)
@@ -93,3 +95,17 @@ def test_numbers_of_numpy_are_shown_as_numbers():
         lambda: MKLClassifier(ONE).fit(X, 0 * Y),
     ):
         refused(action, None)
+
+
+def test_texts_of_numpy_are_plain_in_messages():
+    """np.str_('a') stood in them."""
+    text = np.str_("x")
+    refused(lambda: MKLRegressor(ONE).fit(X, np.array(["a", "b"] * 20)), "y has 'a', which is not a number")
+    refused(lambda: MKLClassifier(ONE, loss=text).fit(X, Y), "loss='x' is unknown")
+    refused(lambda: MKLClassifier(ONE, solver=text).fit(X, Y), "got 'x'")
+    refused(lambda: MKLClassifier(ONE, n_jobs=np.int64(0)).fit(X, Y), "n_jobs=0 is not allowed")
+    refused(lambda: Spectrum(2, alphabet=text)(["ACGT"]), "alphabet='x'")
+    refused(lambda: Spectrum(2)(np.str_("ACGT")), "X is one str;")
+    words = MKLClassifier([Spectrum(2)], C=1.0).fit(["ACGT", "AAGT"] * 20, np.array(["a", "b"] * 20))
+    refused(lambda: explain_sequences(words, ["ACGT"], label=text), "label='x' has no output.*give 'b' or None")
+    assert repr(KernelStack([np.eye(2)], names=[text]).names) == "['x']"

@@ -1,6 +1,7 @@
 """kernels="auto" on sequences: an estimator without any choice learns from them (issues 13 and 14)."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import cross_val_score
 
@@ -15,6 +16,7 @@ N = 80
 Y = np.arange(N) % 2
 DNA = ["".join(row) for row in RNG.choice(list("ACGT"), size=(N, 50))]
 DNA = [x[:20] + "GATTACA" + x[27:] if label else x for x, label in zip(DNA, Y, strict=True)]
+PROTEINS = ["".join(row) for row in RNG.choice(list("ACDEFGHIKLMNPQRSTVWY"), size=(N, 30))]
 
 
 @pytest.mark.parametrize("form", [list, np.array, Sequences.encode], ids=["list", "array", "Sequences"])
@@ -53,6 +55,8 @@ def test_unknown_and_small_letters_are_read():
 @pytest.mark.parametrize(
     "X",
     [
+        ["INCREASED", "DECREASED"] * 9,
+        ["KARLSRUHE", "OSNABRUECK", "LUEBECK", "FLENSBURG"],
         ["red", "green", "blue"],
         ["a note on dogs", "another on cats"],
         ["id1", "id2"],
@@ -72,13 +76,84 @@ def test_letters_for_several_bases_leave_dna_dna():
     assert model.kernels_chosen_.startswith("15 kernels of dna sequences") and model.score(X, Y) == 1.0
 
 
-@pytest.mark.parametrize("wrong", ["", None])
+@pytest.mark.parametrize("wrong", ["", None, np.nan, 3, "  "], ids=repr)
 def test_an_entry_without_a_sequence_is_named(wrong):
-    with pytest.raises(ValueError, match=r"X\[0\]"):
+    """A number in front was "could not convert string to float"."""
+    with pytest.raises(ValueError, match=r"X\[0\] is .*sequence"):
         MKLClassifier().fit([wrong, *DNA[1:]], Y)
+
+
+@pytest.mark.parametrize(
+    "messy", [str.encode, str.lower, "{}\n".format, " {}\r\n".format], ids=["bytes", "case", "n", "rn"]
+)
+def test_bytes_small_letters_and_ends_of_lines_are_read(messy):
+    plain, model = MKLClassifier(C=1.0).fit(PROTEINS, Y), MKLClassifier(C=1.0).fit([messy(x) for x in PROTEINS], Y)
+    assert model.kernels_chosen_ == plain.kernels_chosen_
+    new = [x[:30] for x in DNA]
+    np.testing.assert_array_equal(model.decision_function([messy(x) for x in new]), plain.decision_function(new))
+
+
+def test_rare_letters_and_gaps_leave_proteins_proteins():
+    X = ["U" + PROTEINS[0][1:-1] + "*", *PROTEINS[1:]]
+    assert MKLClassifier(C=1.0).fit(X, Y).kernels_chosen_.startswith("5 kernels of protein sequences")
+
+
+def test_dna_among_rna_is_told():
+    """The message spoke of the alphabet of proteins."""
+    with pytest.raises(ValueError, match="DNA and RNA are mixed: write T for every U"):
+        MKLClassifier().fit([DNA[0].replace("T", "U"), *DNA[1:]], Y)
+
+
+def test_what_is_no_list_of_sequences_is_told():
+    with pytest.raises(ValueError, match=r"X is one text \('ACGTACGTACGTACGTACGT', \.\.\.\): give a list"):
+        MKLClassifier().fit("ACGT" * 20, Y)
+    with pytest.raises(ValueError, match="X is one text"):
+        MKLClassifier(GappedKmer(6, 4)).fit("ACGT" * 20, Y)
+    with pytest.raises(ValueError, match=r"X\[0\] is 1, not a sequence of letters"):
+        MKLClassifier(C=1.0).fit(DNA, Y).predict([1, 2, 3])
+
+
+@pytest.mark.parametrize("form", ["frame", "array", "rows"])
+def test_a_column_of_sequences_in_a_table_has_their_kernels(form):
+    """It was left out as ids in frames, and an error in arrays."""
+    x = RNG.normal(size=N)
+    frame = pd.DataFrame({"site": DNA, "x": x})
+    X = {"frame": frame, "array": frame.to_numpy(object), "rows": [list(row) for row in zip(DNA, x, strict=True)]}[form]
+    model = MKLClassifier(C=1.0).fit(X, Y)
+    assert model.kernels_chosen_.startswith(
+        "16 kernels: an RBF on one column of numbers; 15 on words of the dna sequences"
+    )
+    assert model.score(X, Y) == 1.0
+
+
+def test_gaps_and_strange_entries_in_a_column_of_sequences():
+    frame = pd.DataFrame({"site": [None, " ", *DNA[2:]], "x": RNG.normal(size=N)}).astype(object)
+    found = MKLClassifier(C=1.0).fit(frame, Y).decision_parts(frame)
+    assert (found[:2, 1:16] == 0).all() and found[2:, 1:16].any()
+    frame.loc[4, "site"] = 3
+    with pytest.raises(ValueError, match=r"X\[4\] is 3, not a sequence"):
+        MKLClassifier(C=1.0).fit(frame, Y)
+
+
+def test_arrays_of_texts_are_tables_like_frames():
+    colour, note = np.array(["red", "green"])[Y], [f"seen on {i}: {'fever and ' * (i % 2)}cough" for i in range(N)]
+    frame = pd.DataFrame({"colour": colour, "note": note, "x": RNG.normal(size=N)})
+    one, other = MKLClassifier(C=1.0).fit(frame, Y), MKLClassifier(C=1.0).fit(frame.to_numpy(object), Y)
+    assert [type(k) for k in one.predictor_.kernel_list.kernels] == [
+        type(k) for k in other.predictor_.kernel_list.kernels
+    ]
+    np.testing.assert_allclose(other.decision_function(frame.to_numpy(object)), one.decision_function(frame), atol=1e-9)
 
 
 def test_a_table_of_letters_has_the_length_of_its_rows(recwarn):
     """Each of its letters was taken for a sequence too short to hold a word."""
     MKLClassifier([GappedKmer(6, 4)], C=1.0).fit(np.array([list(x) for x in DNA]), Y)
     assert not [warning for warning in recwarn if "shortest" in str(warning.message)]
+
+
+def test_one_short_sequence_does_not_shorten_all_words():
+    """A sequence of three letters left kernels of words of three letters alone."""
+    names = [name for name, _ in sequence_kernels(["ACG", *DNA])]
+    assert "6 letters anywhere" in names and "6 of 10 letters anywhere, both strands" in names
+    with pytest.warns(UserWarning, match="reads words of .* letters, and the shortest training sequence has 3"):
+        assert MKLClassifier(C=1.0).fit(["ACG", *DNA], [0, *Y]).score(DNA, Y) > 0.9

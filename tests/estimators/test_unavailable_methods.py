@@ -3,13 +3,17 @@
 import numpy as np
 import pytest
 
-from manykernels import MKLClassifier, MKLOneClass
+from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass
 from manykernels.kernels import RBF, Linear
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 KERNELS = [RBF(gamma=0.3), Linear()]
 CASES = {
     "predict_proba": (MKLClassifier(KERNELS), "CalibratedClassifierCV"),
+    "predict_proba of_searches": (
+        MKLClassifierCV(KERNELS, Cs=[1.0]),
+        "chosen C_ and regularizer_.*CalibratedClassifierCV",
+    ),
     "predict_log_proba": (MKLClassifier(KERNELS), "CalibratedClassifierCV"),
     "predict_proba of_other_losses": (MKLClassifier(KERNELS, loss="smooth_hinge"), "CalibratedClassifierCV"),
     "centre_distances": (MKLOneClass(KERNELS), 'formulation="svdd"'),

@@ -304,3 +304,27 @@ def test_pictures(models):
     with pytest.raises(ValueError, match="k=2"):
         inspect.plot_logo(inspect.poim(model, 2))
     plt.close("all")
+
+
+def test_bootstrap_samples_share_the_matrices_of_kernels_that_do_not_depend_on_them(monkeypatch):
+    """Each of the samples computed all kernels anew."""
+    X, y = ["".join(x) for x in np.random.default_rng(0).choice(list(LETTERS), (40, 20))], np.arange(40) % 2
+    asked, block = [], ms.Spectrum.block
+    monkeypatch.setattr(ms.Spectrum, "block", lambda own, *args: asked.append(own.k) or block(own, *args))
+    model = MKLClassifier([ms.Spectrum(2), ms.Spectrum(3)], C=1.0, tol=1e-6)
+    first = inspect.bootstrap_weights(model, X, y, n_boot=1)
+    once = len(asked)
+    several = inspect.bootstrap_weights(model, X, y, n_boot=4)
+    assert len(asked) == 2 * once and np.array_equal(first[0], several[0])
+    drawn = np.random.RandomState(0)
+    weight = np.zeros(40)
+    for rows in (np.flatnonzero(y == 0), np.flatnonzero(y == 1)):
+        weight[rows] = drawn.multinomial(20, np.full(20, 1 / 20))
+    plain = model.fit(X, y, sample_weight=weight).kernel_weights_
+    np.testing.assert_allclose(first[0], plain, atol=1e-4)
+
+
+def test_relevance_calls_sequences_by_their_name():
+    """It called them "all columns"."""
+    found = inspect.relevance(MKLClassifier([ms.Spectrum(1), ms.Spectrum(2)], C=1.0), X, y, cv=2)
+    assert "the sequences" in str(found) and "all columns" not in str(found)

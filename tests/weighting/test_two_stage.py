@@ -26,6 +26,7 @@ from manykernels.kernels import (
 )
 from manykernels.kernels.align import centred_products
 from manykernels.regularizers import Align, AlignF, BestSingle, EasyMKL, Fixed, LpNorm, Uniform
+from manykernels.regularizers.weightings import best_single
 
 KERNELS = [RBF(gamma=0.02), RBF(gamma=0.3), Linear(), Polynomial(degree=2)]
 RULES = [Uniform(), Align(), AlignF(), BestSingle(cv=3), EasyMKL(lam=0.2)]
@@ -318,3 +319,15 @@ def test_the_best_single_kernel_is_that_of_the_examples_that_count():
     S = np.array([np.outer(x, x) for x in (np.where(known, y, -y) for known in right)])
     assert weights(BestSingle(cv=4), S, y, np.where(heavy, 1.0, 1e-3)[None]).tolist() == [0, 1]
     assert weights(BestSingle(cv=4), S, y, np.ones((1, 80))).tolist() == [1, 0]
+
+
+def test_kernels_that_lose_the_race_are_not_fitted_in_all_folds(monkeypatch):
+    """All kernels were fitted in all folds, with as much work each as a whole fit: seconds at a large C."""
+    rng = np.random.default_rng(0)
+    y = np.tile([1.0, -1.0], 30)
+    columns = [y + noise * rng.normal(size=60) for noise in (3.0, 0.3, 2.0, 5.0)]
+    bank = DenseBank(np.stack([np.outer(x, x) for x in columns], axis=2))
+    asked, solve = [], best_single.solve_single
+    monkeypatch.setattr(best_single, "solve_single", lambda *args: asked.append(args[-1]) or solve(*args))
+    assert BestSingle(cv=5).bind(bank, y, 1.0, losses.Hinge())[0].weights.tolist() == [0, 1, 0, 0]
+    assert len(asked) == 4 + 4 and set(asked) == {50}  # one fold of each kernel, and four more of the best

@@ -150,12 +150,13 @@ class PairwisePredictor(Predictor):
     def __getstate__(self):
         return {name: value for name, value in vars(self).items() if name != "_word_sums"}
 
-    def _words(self, theta):
-        """(`WordSums` of the kernels on words with weight, theta of the others)."""
+    def _words(self, theta, X=None):
+        """(`WordSums` of the kernels on words with weight, theta of the others); X is new data that are asked once."""
         if self._word_sums is None:
             found = self.kernel_list, self.tiles.groups, self.sides, self.normalize, self.tiles.scale, self.tiles.n_jobs
             self._word_sums = word_sums(*found)
         used = [sums for sums in self._word_sums if (theta * self.tiles.scale)[:, sums.members].any()]
+        used = [sums for sums in used if X is None or not sums.dear(X, len(theta))]
         rest = theta.copy()
         for sums in used:
             rest[:, sums.members] = 0.0
@@ -184,7 +185,7 @@ class PairwisePredictor(Predictor):
     def parts(self, X, A, theta):
         A = np.atleast_2d(np.asarray(A, float))
         theta = np.broadcast_to(np.atleast_2d(np.asarray(theta, float)), (len(A), self.tiles.scale.size))
-        words, rest = self._words(theta)
+        words, rest = self._words(theta, X if self.once else None)
         wanted = (rest * self.tiles.scale != 0).any(axis=0)
         left, n = self._new(X, wanted)
         kernels = np.flatnonzero(wanted)

@@ -11,31 +11,29 @@ import numpy as np
 
 from ._data import is_number, numeric_names
 from ._matrices import with_places
-from ._sequences import sequence_columns, string_tables
+from ._sequences import say_taken, string_table
 from ._talk import Wrong, pandas
 
 CURES = {  # by the kind of a column that is left out
     "other dates": "to use them, write them as 2024-03-01",
     "times": "to use them, convert them to numbers of days",
     "spoiled": "empty these cells to use the column",
+    "mixed": "then it is used",
     "ids": "name it with --id if it holds ids",
     "rows": "a configuration may name it if it is informative",
     "many": 'a configuration can use it with kernel = "Categorical", or its words with "Tfidf"',
 }
 
 
-def suggest(frame: Any, say: Callable[[str], None]) -> tuple[list[dict[str, Any]], str]:
-    """Tables of a configuration, one per kernel, and a sentence on the kernels of plain columns."""
-    matrices, sequences = frame.attrs.get("matrices", {}), list(frame.attrs.get("sequences", []))
-    left = [*sequences, *frame.attrs.get("aside", ())]
-    sequences += [name for name in sequence_columns(frame) if name not in left]
-    aside = [name for name in frame.columns if name.partition(".")[0] in matrices]
+def suggest(frame: Any, say: Callable[[str], None], hint: str = "") -> tuple[list[dict[str, Any]], str]:
+    """Tables of a configuration, one per kernel, and a sentence on the kernels of columns, said with a `hint`."""
+    matrices, given = frame.attrs.get("matrices", {}), frame.attrs.get("aside", ())
     made = [_matrix(frame, stem, say) for stem in matrices]
-    made += [table for column in sequences for table in string_tables(frame, column, say)]
-    plain = frame.drop(columns=[*aside, *sequences, *(n for n in frame.attrs.get("aside", ()) if n in frame.columns)])
-    if made and not plain.shape[1]:
+    aside = [name for name in frame.columns if name in given or name.partition(".")[0] in matrices]
+    columns = frame.drop(columns=aside)
+    if made and not columns.shape[1]:
         return made, ""
-    tables, chosen = _suggest_plain(plain, say)
+    tables, chosen = _suggest_columns(columns, frame.attrs.get("sequences", ()), say, hint)
     return made + tables, chosen
 
 
@@ -47,15 +45,19 @@ def _matrix(frame, stem, say):
     return table if there.all() else table | {"missing": "zero"}
 
 
-def _suggest_plain(frame, say):
-    """(tables, a sentence on them) for columns of numbers, categories and texts, as estimators choose them."""
+def _suggest_columns(frame, sequences, say, hint):
+    """(tables, a sentence on them) for the columns, as estimators choose them; `sequences` come from FASTA files."""
     from ..kernels import table as auto_table
 
-    columns = auto_table.describe(auto_table.entries(frame))
+    columns = auto_table.describe(auto_table.entries(frame), sequences)
     specs, chosen = auto_table.choose_for(columns, len(frame))
     if not specs:
-        raise Wrong("No column is left to learn from: give columns that vary, besides the target.")
-    say(f"{chosen}. `manykernels init` writes them to an editable file.")
+        why = "; ".join(auto_table.left_out(columns))
+        raise Wrong(f"No column is left to learn from ({why or 'none'}): give columns that vary, besides the target.")
+    for column in columns:
+        if column.strings:
+            say_taken(frame, column.name, column.strings, say)
+    say(f"{chosen}.{hint}")
     for kind, cure in CURES.items():
         for why in dict.fromkeys(column.why for column in columns if column.kind == kind):
             names = [repr(column.name) for column in columns if column.why == why]
@@ -63,12 +65,16 @@ def _suggest_plain(frame, say):
             say(f"{some} {'is' if len(names) == 1 else 'are'} left out ({why}): {cure}.")
     first = {tuple(spec.columns): spec for spec in reversed(specs)}  # of each set of columns
     for spec in reversed(first.values()):
-        _say_gaps(frame, auto_table.source_of(spec), spec.transformer, [columns[k] for k in spec.columns], say)
+        name = columns[spec.columns[0]].name if spec.kernel.reads == "sequences" else auto_table.source_of(spec)
+        _say_gaps(frame, name, spec.transformer, [columns[k] for k in spec.columns], say)
     return [_table(spec, [columns[k] for k in spec.columns]) for spec in specs], chosen
 
 
 def _table(spec, columns):
     """The table of a kernel in a configuration."""
+    if spec.kernel.reads == "sequences":
+        table = {"name": spec.name} | string_table(spec.kernel) | {"columns": [columns[0].name]}
+        return table | ({"missing": "zero"} if columns[0].gaps else {})
     kernel = {"Features": "Tfidf"}.get(type(spec.kernel).__name__, type(spec.kernel).__name__)
     table = {"name": spec.name, "kernel": kernel} | (
         {"gamma": spec.kernel.gamma} if kernel in ("RBF", "Laplacian") else {}

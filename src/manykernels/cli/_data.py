@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.table import SEQUENCE_COLUMN
 from ._matrices import fault, is_list_of_ids, looks_square, read_npy
-from ._sequences import FASTA_SUFFIXES, SEQUENCE_COLUMN, is_sequence_file, piped_sequences, read_sequences, read_stdin
+from ._sequences import FASTA_SUFFIXES, is_sequence_file, piped_sequences, read_sequences, read_stdin
 from ._talk import Wrong, pandas
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")

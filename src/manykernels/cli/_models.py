@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 import manykernels as mk
 
+from ..kernels.normalize import CHOICES_OF_MODELS
 from ._columns import as_numbers, as_texts, encode, guess_task, seen, suggest
 from ._config import build, read_config, written_columns
 from ._data import is_number, pick, read_data, read_file
 from ._talk import Wrong
 
+HINT = " `manykernels init` writes them to an editable file."
 TASKS = ("classification", "regression", "one-class", "survival")
 CATEGORY = ":category"  # after a column of --adjust
 MAX_CODES = 10  # different whole numbers that may be codes of a category
@@ -43,7 +45,7 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
     covariates, frame = (None, frame) if "adjust" not in settings else split_covariates(frame, settings["adjust"], say)
     if covariates is not None and task == "one-class":
         raise Wrong("--adjust needs targets, and --task one-class has none: leave it out.")
-    tables, chosen = (settings.pop("kernel"), "") if "kernel" in settings else suggest(frame, say)
+    tables, chosen = (settings.pop("kernel"), "") if "kernel" in settings else suggest(frame, say, HINT)
     kernels, names = build(tables, frame)
     return Job(task, kernels, encode(frame, names, written_columns(kernels)), y, settings, chosen, of, covariates)
 
@@ -164,7 +166,7 @@ def read_target(y, task):
 def estimator(job: Job, search: bool = False, **more: Any) -> Any:
     """The unfitted estimator of a job; the default loss of regression is the squared loss."""
     settings, options = job.settings, {"kernels": job.kernels, **more}
-    options |= {"normalize": settings["normalize"]} if "normalize" in settings else {}
+    options |= {"normalize": _normalization(settings["normalize"])} if "normalize" in settings else {}
     if job.task == "one-class":
         wrong = [name for name in ("C", "loss") if name in settings]
         if wrong:
@@ -187,6 +189,14 @@ def estimator(job: Job, search: bool = False, **more: Any) -> Any:
         return (mk.MKLClassifierCV if job.task == "classification" else mk.MKLRegressorCV)(**options)
     options |= {"C": settings.get("C", "auto"), "regularizer": settings.get("p", 2.0)}
     return (mk.MKLClassifier if job.task == "classification" else mk.MKLRegressor)(**options)
+
+
+def _normalization(name):
+    """The setting `normalize`, a name, as an estimator takes it."""
+    known = [str(choice).lower() for choice in CHOICES_OF_MODELS]
+    if name not in known:
+        raise Wrong(f"normalize {name!r} is unknown: give {', '.join(known)}.")
+    return CHOICES_OF_MODELS[known.index(name)]
 
 
 def read_model(path: str) -> Any:

@@ -1,7 +1,4 @@
-"""FASTA and FASTQ as frames: a column of sequences, a column per word of all headers, and ids as the index.
-
-Columns of sequences in other tables are recognised by their letters.
-"""
+"""FASTA and FASTQ as frames: a column of sequences, a column per word of all headers, and ids as the index."""
 
 import inspect
 import re
@@ -15,14 +12,13 @@ import numpy as np
 
 import manykernels as mk
 
+from ..kernels.table import SEQUENCE_COLUMN
+from ..sequences.guess import MIN_LETTERS, as_texts, guess_alphabet
 from ._talk import Wrong, pandas
 
 _ENDS = ("fasta", "fa", "fna", "faa", "fastq", "fq")
 FASTA_SUFFIXES = tuple(f".{end}{packed}" for end in _ENDS for packed in ("", ".gz", ".bz2", ".xz", ".zst"))
-SEQUENCE_COLUMN = "sequence"
-SHORTEST_SEQUENCE = 8
 _WORD = re.compile(r"(?:^|[\s,;|])([A-Za-z_][\w.-]*)\s*[=:]\s*([^\s,;|]+)")
-_ALPHABETS = (("dna", "ACGTN"), ("rna", "ACGUN"))
 
 
 def is_sequence_file(path: str) -> bool:
@@ -67,37 +63,23 @@ def _as_numbers(values):
 
 
 def sequence_columns(frame: Any) -> list[str]:
-    """The columns of texts that are all DNA or all RNA, of 8 letters at least: shorter texts may be categories."""
-    return [name for name in frame.columns if _are_sequences(frame[name].dropna())]
+    """The columns of DNA or RNA."""
+    found = {name: as_texts(frame[name].dropna()) for name in frame.columns}
+    long = {name: texts for name, texts in found.items() if texts and np.median([*map(len, texts)]) >= MIN_LETTERS}
+    return [name for name, texts in long.items() if guess_alphabet(texts)[0] in ("dna", "rna")]
 
 
-def _are_sequences(column):
-    texts = column.tolist()
-    if not texts or not all(isinstance(text, str) and len(text) >= SHORTEST_SEQUENCE for text in texts):
-        return False
-    letters = set().union(*(text.upper() for text in texts))
-    return any(letters <= set(known) for _, known in _ALPHABETS)
+def say_taken(frame: Any, column: str, kernels: Any, say: Callable[[str], None]) -> None:
+    """Say how many sequences of which lengths a column holds, and of which alphabet they are."""
+    texts, before = as_texts(frame[column].dropna()), "" if column == SEQUENCE_COLUMN else f"{column}, "
+    lengths = [len(text) for text in texts]
+    size = f"{lengths[0]} letters" if len(set(lengths)) == 1 else f"{min(lengths)} to {max(lengths)} letters"
+    say(f"{before}{len(texts)} sequences of {size}, taken as {kernels[0][1].alphabet}.")
 
 
-def string_tables(frame: Any, column: str, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Tables of a configuration for sequences, those of `strings.sequence_kernels`."""
-    texts, before = frame[column].dropna().str.upper().tolist(), "" if column == SEQUENCE_COLUMN else f"{column}, "
-    if not all(texts):
-        raise Wrong(f"Column {column!r} has an empty sequence: remove it.")
-    found, lengths = mk.strings.sequence_kernels(texts), {len(text) for text in texts}
-    alphabet = found[0][1].alphabet
-    size = f"of {next(iter(lengths))} letters" if len(lengths) == 1 else f"of {min(lengths)} to {max(lengths)} letters"
-    say(
-        f"{before}{len(texts)} sequences {size}, taken as {alphabet}. {len(found)} kernels chosen: words "
-        + ("at the same place and words anywhere" if len(lengths) == 1 else "anywhere, since lengths differ")
-        + ("" if alphabet == "protein" else "; gapped words of both strands")
-        + ". `manykernels init` writes them to an editable file."
-    )
-    shared = {"alphabet": alphabet, "columns": [column]}
-    shared |= {"missing": "zero"} if len(texts) < len(frame) else {}
-    return [
-        {"name": before + name, "kernel": type(kernel).__name__} | _changed(kernel) | shared for name, kernel in found
-    ]
+def string_table(kernel: Any) -> dict[str, Any]:
+    """The table of a kernel of sequences in a configuration, without its name and column."""
+    return {"kernel": type(kernel).__name__} | _changed(kernel) | {"alphabet": kernel.alphabet}
 
 
 def _changed(kernel):

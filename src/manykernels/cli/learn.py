@@ -35,7 +35,12 @@ Adjust = Annotated[
 Id = Annotated[str | None, typer.Option(help="The column of ids of the examples.")]
 Loss = Annotated[str | None, typer.Option(help="hinge, logistic, squared, huber, quantile, poisson, ...")]
 Q = Annotated[float | None, typer.Option("--q", help="The quantile, for --loss quantile; default 0.5.")]
+Normalize = Annotated[
+    str | None, typer.Option(help="multiplicative, spherical (for unequal lengths), trace or none; chosen by default.")
+]
 Nu = Annotated[float | None, typer.Option(help="The share of outliers, for --task one-class.")]
+FIT_SETTINGS = "target", "C", "p", "task", "loss", "q", "nu", "normalize", "id", "labels", "adjust"
+CV_SETTINGS = "target", "task", "loss", "q", "normalize", "id", "labels", "groups", "adjust"
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class FitOptions:
     loss: Loss = None
     q: Q = None
     nu: Nu = None
+    normalize: Normalize = None
     id: Id = None
     labels: Labels = None
     adjust: Adjust = None
@@ -73,9 +79,7 @@ def fit(asked: FitOptions) -> None:
     if output == "-":
         raise Wrong("-o - would write a model to the terminal: give a path, for example -o model.mk.")
     over = check_output(output, asked.data, asked.config, asked.labels)
-    given = {
-        name: vars(asked)[name] for name in ("target", "C", "p", "task", "loss", "q", "nu", "id", "labels", "adjust")
-    }
+    given = {name: vars(asked)[name] for name in FIT_SETTINGS}
     given["C"] = read_C(asked.C)
     given |= times_of(asked)
     job = prepare(asked.data, asked.config, given, say)
@@ -107,6 +111,7 @@ class CVOptions:
     task: Task = None
     loss: Loss = None
     q: Q = None
+    normalize: Normalize = None
     id: Id = None
     labels: Labels = None
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5
@@ -122,7 +127,7 @@ def cv(asked: CVOptions) -> None:
     """Score candidates for C and p by cross-validation."""
     say, folds = speaker(asked.quiet), asked.folds
     Cs, ps = _numbers(asked.C, "-C"), _numbers(asked.p, "-p")
-    given = {name: vars(asked)[name] for name in ("target", "task", "loss", "q", "id", "labels", "groups", "adjust")}
+    given = {name: vars(asked)[name] for name in CV_SETTINGS}
     job = prepare(asked.data, asked.config, given | times_of(asked), say)
     if job.task == "one-class":
         raise Wrong("cv needs targets for its scores, and --task one-class has none: give another task.")

@@ -9,18 +9,19 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from .._validation import check_choice, check_integer, check_number
+from .._validation import check_choice, check_integer, check_number, shown
 from ..banks.base import Source
 from ..banks.choice import FEATURES
 from ..kernels import Kernel, KernelSpec
 from ..kernels.annotated import read_annotated
 from ..kernels.frames import check_names, completed, is_frame
 from ..kernels.low_rank import APPROXIMATIONS
-from ..kernels.normalize import CHOICES as NORMALIZATIONS
+from ..kernels.normalize import CHOICES_OF_MODELS
 from ..kernels.pairs import Pairs
 from ..kernels.precomputed import holds_tables
 from ..kernels.spec import as_spec
 from ..kernels.spectra import PSD
+from ..kernels.table import has_words
 from ..kernels.transformers import reads_of
 from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views
@@ -28,6 +29,7 @@ from ..sequences import Sequences
 from ..streaming import is_source
 from ..streaming.stream import Stream
 from .check_inputs import (
+    as_mixed,
     check_kernel_order,
     check_order,
     check_stack,
@@ -35,6 +37,7 @@ from .check_inputs import (
     check_views,
     is_precomputed,
     optional,
+    refuse_text,
 )
 from .check_targets import check_weight
 from .covariates import Covariates, check_covariates
@@ -59,6 +62,7 @@ class Checks(BaseEstimator):
 
     device = "cpu"  # for estimators without the parameter
     slack: bool | np.bool_ = False
+    _usual_normalization = "multiplicative"
     approximation: str | None
     rank: int
 
@@ -73,7 +77,7 @@ class Checks(BaseEstimator):
         return tags
 
     def _check_params(self):
-        check_choice("normalize", self.normalize, NORMALIZATIONS)
+        check_choice("normalize", self.normalize, CHOICES_OF_MODELS)
         check_choice("psd", self.psd, PSD)
         if self.psd != "warn" and not is_precomputed(self) and not holds_tables(self.kernels):
             raise ValueError(
@@ -97,7 +101,7 @@ class Checks(BaseEstimator):
         if not isinstance(self.slack, bool | np.bool_):
             raise ValueError(f"slack={self.slack!r} is not allowed: give True or False.")
         if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
-            raise ValueError(f"n_jobs={self.n_jobs!r} is not allowed: give None, a positive integer or -1.")
+            raise ValueError(f"n_jobs={shown(self.n_jobs)} is not allowed: give None, a positive integer or -1.")
         if self.checkpoint is not None and not (self.checkpoint and isinstance(self.checkpoint, str | os.PathLike)):
             raise ValueError(f"checkpoint={self.checkpoint!r} is not allowed: give None or the path of a file.")
 
@@ -134,6 +138,8 @@ class Checks(BaseEstimator):
         With `part` X holds only the first examples.
         """
         X = to_host(read_annotated(X)[0])[0]
+        refuse_text(X)
+        X = as_mixed(X) if self._chooses() else X
         if is_source(X):
             raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load X.")
         if isinstance(X, Stream):
@@ -153,7 +159,7 @@ class Checks(BaseEstimator):
         elif is_frame(X):
             check_names(X)
             X = self._check_frame(X if reset else self._without_unread(X), reset)
-        elif _holds_objects(X, _reads(self.kernels)) or _is_mixed(X) and _reads(self.kernels, parts=True) - {"numeric"}:
+        elif self._sees_objects(X, reset):
             shape = getattr(X, "shape", ())  # of an array of any library
             self._check_width(shape[1] if len(shape) == 2 else 1, "features", reset)
         else:
@@ -164,6 +170,31 @@ class Checks(BaseEstimator):
         if reset and not part and n_examples(X) < 2:
             raise ValueError(f"X has n_samples={n_examples(X)}: at least two examples are needed.")
         return X
+
+    def _normalization(self, kernels):
+        """What `normalize` means for a KernelList, or for kernels that make their own bank (None)."""
+        if kernels is None or self.psd not in ("warn", "error"):
+            return self._usual_normalization if self.normalize == "auto" else self.normalize
+        return kernels.normalization(self.normalize, self._usual_normalization)
+
+    @property
+    def normalize_(self) -> str | None:
+        """The normalisation of the last fit, which `normalize="auto"` has chosen."""
+        return self._normalization(self.predictor_.kernel_list)
+
+    def _chooses(self):
+        """Whether the fit chooses the kernels."""
+        return isinstance(self.kernels, str) and self.kernels == "auto"
+
+    def _sees_objects(self, X, reset):
+        """Whether kernels see entries of X that are no numbers: strings, categories, graphs and the like."""
+        if not self._chooses():
+            reads = _reads(self.kernels, parts=True)
+            return _holds_objects(X, _reads(self.kernels)) or _is_mixed(X) and bool(reads - {"numeric"})
+        found = None if reset else self.predictor_.kernel_list
+        seen = [] if found is None else zip(found.kernels, found.columns, strict=True)
+        whole = {kernel.reads for kernel, columns in seen if columns is None}
+        return _holds_objects(X, whole & {"sequences"}) or _is_mixed(X) and has_words(X)
 
     def _check_frame(self, frame, reset):
         """The frame, after scikit-learn's checks of the column names; the error names the cure."""
@@ -247,6 +278,8 @@ def _holds_objects(X, reads):
         return X.ndim == 1 and X.dtype.kind in "OUS"
     if not isinstance(X, (list, tuple)) or len(X) == 0:
         return False
+    if any(isinstance(item, str | bytes) for item in X):
+        return True
     try:
         return np.asarray(X[0]).dtype.kind not in "biufc"
     except ValueError:  # ragged

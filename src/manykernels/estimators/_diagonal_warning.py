@@ -9,6 +9,7 @@ from .._callers import caller_level, caller_module
 MAX_EXAMPLES = 250  # of the estimate, evenly spread
 MIN_EXAMPLES = 30  # for a warning
 MIN_NEIGHBOURS = 0.1  # a kernel with fewer is nearly diagonal
+MIN_NEIGHBOURS_ALONE = 1e-4  # the same for a single kernel, which has no weight to misread; gapped words have 1e-3
 ALREADY_SAID: set[str] = set()  # in the loops of scikit-learn
 MIN_SHARE, MIN_UNIFORM_SHARES = 0.25, 1.05  # of the weights, and relative to 1/M, for a warning about one of M kernels
 
@@ -50,7 +51,8 @@ def warn_diagonal(model, bank):
     heavy = [m for m in np.flatnonzero(share > least) if kernels is None or kernels.kernels[m].base != "same"]
     if bank.n < MIN_EXAMPLES or not len(heavy):
         return
-    narrow = np.array(heavy)[effective_widths(bank, heavy) < MIN_NEIGHBOURS]
+    least = MIN_NEIGHBOURS if len(share) > 1 else MIN_NEIGHBOURS_ALONE
+    narrow = np.array(heavy)[effective_widths(bank, heavy) < least]
     if not len(narrow):
         return
     sentence = _sentence(model, narrow)
@@ -62,18 +64,20 @@ def warn_diagonal(model, bank):
 
 
 def _sentence(model, narrow):
-    names = ", ".join(repr(model.kernel_names_[m]) for m in narrow[:5])
+    names, cure = (
+        ", ".join(repr(model.kernel_names_[m]) for m in narrow[:5]),
+        _cure(model.predictor_.kernel_list, narrow),
+    )
+    alike = "to such a kernel an example is like itself and hardly like any other"
+    if len(model.kernel_names_) == 1:
+        return f"{names} is diagonal on the training data: {alike}, so that nothing is learned of new ones; {cure}."
     several = len(narrow) > 1
-    held = "" if len(model.kernel_names_) == 1 else ", and a quarter of the weight or more is on " + "each" * several
-    held += "it" * (bool(held) and not several)
-    cure = _cure(model.predictor_.kernel_list, narrow)
-    if model.get_params(deep=False).get("slack") is False:
-        cure += ", or slack=True"
+    cure += ", or slack=True" if model.get_params(deep=False).get("slack") is False else ""
     return (
-        f"{names} {'are' if several else 'is'} nearly diagonal on the training data{held}: to such a kernel an example "
-        "is like itself and hardly like any other, so that its weight may be that of single examples that it fits, and "
-        "does not say what it is worth on new ones; "
-        f"{cure}. inspect.relevance measures what each kernel is worth."
+        f"{names} {'are' if several else 'is'} nearly diagonal on the training data, and a quarter of the weight or "
+        f"more is on {'each' if several else 'it'}: {alike}, so that its weight may be that of single examples that it "
+        f"fits, and does not say what it is worth on new ones; {cure}. inspect.relevance measures what each kernel is "
+        "worth."
     )
 
 

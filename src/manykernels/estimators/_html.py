@@ -58,4 +58,6 @@ def _row(name, share, top=None):
 def _certificate(model):
     if optional(model, "stationarity_") is not None:
         return f"stationarity {model.stationarity_:.1e}"
+    if np.isnan(model.duality_gap_):
+        return "no certificate"
     return f"relative duality gap {model.duality_gap_:.1e}, tol {model.tol:g}"

@@ -77,7 +77,7 @@ def gathered() -> Iterator[None]:
 def tell_news(model: Any, X: Any) -> None:
     """Warns of, or gathers, values of X that are new to the kernels with weight."""
     X = split(X)[0]
-    found = model.predictor_.news(X, _used(model), model.normalize != "spherical")
+    found = model.predictor_.news(X, _used(model), model.normalize_ != "spherical")
     box = _GATHERED.get()
     here = Gathered() if box is None else box
     here.add(X, found)
@@ -98,13 +98,13 @@ def warn_lengths(model: Any) -> None:
             UserWarning,
             stacklevel=caller_level(),
         )
-    found = None if kernels is None or model.normalize == "spherical" else unequal(kernels, _used(model))
+    found = None if kernels is None or model.normalize_ == "spherical" else unequal(kernels, _used(model))
     if found is not None:
         name, low, high = found
         warnings.warn(
             f"{name!r} counts words, and the training sequences have {low} to {high} letters, more than {LONGER:g} "
-            f"times as many in some as in others: with normalize={model.normalize!r} decisions grow with the length of "
-            'a sequence; give normalize="spherical", which makes k(x, x) = 1.',
+            f"times as many in some as in others: with normalize={model.normalize_!r} decisions grow with the length "
+            'of a sequence; give normalize="spherical", which makes k(x, x) = 1.',
             UserWarning,
             stacklevel=caller_level(),
         )

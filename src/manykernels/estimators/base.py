@@ -59,7 +59,7 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
         Kernels are computed on the `card` that X lay on, or else on `device`; `exact` and `smooth` as in `choose_bank`.
         """
         limit = parse_bytes(self.memory_limit)
-        options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
+        options = dict(weights=weight, normalize=self._normalization(None), memory_limit=limit, n_jobs=self.n_jobs)
         if is_precomputed(self):
             return stack_bank(X, card_for(self.device, card), psd=self.psd, **options)
         if isinstance(self.kernels, Source):
@@ -70,6 +70,7 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
             return self.kernels.bank(X, **options)
         kernels = self._kernel_list(X, limit, weight)
         options |= dict(tol=self.tol, exact=exact, device=card_for(self.device, card), smooth=smooth)
+        options |= dict(normalize=self._normalization(kernels))
         return choose_bank(kernels, X, **self._features(), **options)
 
     def _features(self):

@@ -7,11 +7,13 @@ import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
+from .._validation import shown
 from ..kernels.base import len_
 from ..kernels.frames import not_numeric
 from ..kernels.stack import KernelStack
 from ..kernels.stack_columns import StackColumns
 from ..kernels.stack_examples import StackExamples
+from ..kernels.table import is_number_text
 from ..kernels.view_data import checked_view, is_views
 from ..kernels.views import Views
 
@@ -149,7 +151,7 @@ def check_table(model, X, reset, options):
     refuse_iterator("X", X)
     if hasattr(X, "collect") and not hasattr(X, "shape"):  # a lazy frame of polars
         raise ValueError(f"X is a {type(X).__name__}, not yet computed: give X.collect().")
-    if X is None or isinstance(X, str):
+    if X is None:
         raise ValueError(f"X is {X!r}: give a table with a row per example, an array, a DataFrame or a sparse matrix.")
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError(
@@ -199,8 +201,30 @@ def check_y(model, y, numeric, several=False):
     _check_types(labels, numeric)
     if labels.ndim > 2:
         raise ValueError(f"y has shape {labels.shape}: give one target per example, (n,), or T of them, (n, T).")
+    words = [value for value in labels.ravel() if isinstance(value, str) and not is_number_text(value)]
+    if numeric and words:
+        raise ValueError(
+            f"y has {str(words[0])!r}, which is not a number: give numbers, or fit MKLClassifier to classes."
+        )
     several = several and labels.ndim == 2 and labels.shape[1] > 1
     return validate_data(model, y=y, y_numeric=numeric, multi_output=several)
+
+
+def as_mixed(X):
+    """Rows of texts and numbers, in lists of one length, as an array of objects: NumPy would write all as texts."""
+    rows = isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(row, list | tuple) for row in X)
+    if not rows or len({len(row) for row in X}) > 1 or not any(isinstance(item, str) for row in X for item in row):
+        return X
+    table = np.empty((len(X), len(X[0])), object)
+    table[:] = X
+    return table
+
+
+def refuse_text(X):
+    """A ValueError if X is one text."""
+    if isinstance(X, str | bytes):
+        some = shown(X if len(X) <= 20 else X[:20]) + ", ..." * (len(X) > 20)
+        raise ValueError(f"X is one text ({some}): give a list of sequences or texts, [X] for one, or a table.")
 
 
 def refuse_iterator(name, value):

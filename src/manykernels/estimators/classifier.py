@@ -31,12 +31,16 @@ from .tasks import check_classes_of_tasks
 
 
 def _has_probabilities(self):
-    if self.calibrate is not None or losses.get(self.loss).probabilistic or regularizers.get(self.regularizer).bayesian:
+    bayesian = all(regularizers.get(found).bayesian for found in self._candidates())
+    if self.calibrate is not None or losses.get(self.loss).probabilistic or bayesian:
         return
+    calibrated = "calibrate" in self.get_params(deep=False)
     raise AttributeError(
         'predict_proba and predict_log_proba need loss="logistic" or regularizer=EmpiricalBayes(...), not '
-        f'loss={self.loss!r}: for other losses give calibrate="sigmoid", or scikit-learn\'s '
-        "CalibratedClassifierCV(model), which learn probabilities from decisions."
+        f"loss={self.loss!r}: for other losses "
+        + ("" if calibrated else "fit MKLClassifier with the chosen C_ and regularizer_ and ")
+        + 'give calibrate="sigmoid", or scikit-learn\'s CalibratedClassifierCV(model), which learn probabilities from '
+        "decisions."
     )
 
 
@@ -68,8 +72,10 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     C : float or "auto", default "auto"
         Factor of the loss, multiplied with sample_weight and class_weight. "auto" chooses 0.1, 1, 10 or 100 within the
         fit by approximate leave-one-out decisions (`C_scores_`), which costs about one more fit (docs/start.md).
-    normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
+    normalize : "auto", "multiplicative", "spherical", "trace" or None, default "auto"
         Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
+        "auto" is "spherical" if kernels count words of sequences, some more than 1.5 times as long as others, and all
+        other kernels have k(x, x) = 1; else "multiplicative". `normalize_` has the choice.
         `Constant` and `Identity` are never normalised.
     slack : bool, default False
         Whether to add the identity as a kernel, with the weight `slack_weight_`. The identity fits single training
@@ -146,6 +152,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         With kernels="auto", the kernels that were chosen and left out, in words; verbose=True prints them.
     slack_weight_ : float, or array (n_classes,) one-vs-rest
         With slack=True, the weight of the identity; it and `kernel_weights_` together lie on the ball.
+    normalize_ : str or None
+        The normalisation of the fit, which normalize="auto" has chosen.
     kernel_scale_ : array (M,)
         The factor that normalises each kernel, 0 for kernels left out; normalize="spherical" first divides k(x, y) by
         √(k(x, x) k(y, y)).
@@ -224,7 +232,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         regularizer: float | Regularizer = 2,
         loss: str | Loss = "hinge",
         C: float | str = "auto",
-        normalize: str | None = "multiplicative",
+        normalize: str | None = "auto",
         slack: bool = False,
         solver: str | BaseSolver = "auto",
         psd: str = "warn",
@@ -363,6 +371,10 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         if self.multilabel_:
             return (decision > 0).astype(int)
         return self.classes_[decision.argmax(axis=1) if self._several() else (decision[:, 0] > 0).astype(int)]
+
+    def _candidates(self):
+        """The regularizers that a fit may have."""
+        return [self.regularizer]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, task: ArrayLike | None = None, covariates: Any = None) -> np.ndarray:

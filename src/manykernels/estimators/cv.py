@@ -231,6 +231,11 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
     _plain = MKLClassifier
     calibrate = None  # no parameter of a search: scores of folds need decisions only
 
+    def _candidates(self):
+        """The regularizers that a fit may have: the chosen one, or before a fit all of them."""
+        found = optional(self, "regularizer_")
+        return list_of_regularizers(self.regularizer) if found is None else [found]
+
     def __init__(
         self,
         kernels: Any = "auto",
@@ -241,7 +246,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         scoring: str | Callable | None = None,
         refit: str | Callable = "best",
         loss: str | Loss = "hinge",
-        normalize: str | None = "multiplicative",
+        normalize: str | None = "auto",
         slack: bool = False,
         solver: str | BaseSolver = "auto",
         psd: str = "warn",
@@ -347,7 +352,7 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         loss: str | Loss = "squared",
         epsilon: float | None = None,
         q: float | None = None,
-        normalize: str | None = "multiplicative",
+        normalize: str | None = "auto",
         slack: bool = False,
         solver: str | BaseSolver = "auto",
         psd: str = "warn",
@@ -447,7 +452,7 @@ class MKLSurvivalCV(_CrossValidated, MKLSurvival):  # type: ignore[misc]  # stra
         loss: str | Loss = "cox",
         ties: str | None = None,
         epsilon: float | None = None,
-        normalize: str | None = "multiplicative",
+        normalize: str | None = "auto",
         slack: bool = False,
         solver: str | BaseSolver = "auto",
         psd: str = "warn",

@@ -212,8 +212,8 @@ def _expressible(model):
         _refuse(f"the model has {what}", "fit MKLClassifier with two classes")
     if not isinstance(model.classes_[0], Integral):
         _refuse(f"the class {model.classes_[0]!r} is no integer", "fit y of 1 and -1")
-    if model.normalize != "spherical":
-        _refuse(f"normalize={model.normalize!r}, where theirs is K / √(K_aa K_bb)", "fit with normalize='spherical'")
+    if model.normalize_ != "spherical":
+        _refuse(f"normalize={model.normalize_!r}, where theirs is K / √(K_aa K_bb)", "fit with normalize='spherical'")
     for name, wanted in (("start", None), ("stop", None), ("alphabet", DNA)):
         value = kernel.encoding[0] if name == "alphabet" else vars(kernel)[name]
         if value != wanted and value is not None:

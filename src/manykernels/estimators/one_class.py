@@ -56,9 +56,10 @@ class MKLOneClass(OutlierMixin, MKLBase):
         penalties Entropy(lam), LpPenalty(p, mu), LpSum(p), BlockElasticNet(lam), Wedge(); block norms BlockNorm(q),
         BlockSum(q), Separable(g); weights found beforehand by Uniform(), BestSingle(cv), Align(), AlignF(),
         EasyMKL(lam), or given, Fixed(weights).
-    normalize : "multiplicative", "spherical", "trace" or None, default "trace"
+    normalize : "auto", "multiplicative", "spherical", "trace" or None, default "auto"
         Unit variance in feature space, which makes wide kernels large; k(x, x) = 1 for every example; k(x, x) = 1 on
-        average; or kernels as they are.
+        average; or kernels as they are. "auto" is "spherical" if kernels count words of sequences, some more than 1.5
+        times as long as others, and all other kernels have k(x, x) = 1; else "trace". `normalize_` has the choice.
         `Constant` and `Identity` are never normalised.
     solver : str or BaseSolver, default "auto"
         "auto", the fastest exact solver of the problem; the name of a solver; a member of `solvers` with its
@@ -115,6 +116,8 @@ class MKLOneClass(OutlierMixin, MKLBase):
     kernel_names_ : list of M str
     kernels_chosen_ : str
         With kernels="auto", the kernels that were chosen and left out, in words; verbose=True prints them.
+    normalize_ : str or None
+        The normalisation of the fit, which normalize="auto" has chosen.
     kernel_scale_ : array (M,)
         The factor that normalises each kernel, 0 for kernels left out; normalize="spherical" first divides k(x, y) by
         √(k(x, x) k(y, y)).
@@ -160,6 +163,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
     """
 
     file_tag = ("estimator/one_class", 1)
+    _usual_normalization = "trace"
 
     def __init__(
         self,
@@ -169,7 +173,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
         formulation: str = "one_class",
         C: float = 1.0,
         regularizer: float | Regularizer = np.inf,
-        normalize: str | None = "trace",
+        normalize: str | None = "auto",
         solver: str | BaseSolver = "auto",
         psd: str = "warn",
         features: str = "auto",

@@ -13,11 +13,10 @@ from .. import pairs, solvers, strings  # noqa: F401  # loaded, so that their cl
 from .._archive import check_file, read, wholeness
 from .._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain, check_records
 from .._tags import outside
-from .._validation import check_number, parse_bytes
+from .._validation import check_choice, check_number, parse_bytes
 from ..banks import choice  # noqa: F401  # as above
 from ..banks.base import Predictor
 from ..banks.dense_predictor import DensePredictor
-from ..kernels.normalize import check_normalize
 from ..losses import Loss
 from ..solution import Solution
 from ._checks import Checks
@@ -40,7 +39,12 @@ NAMES_IN_FILES = {"predictor_": "predictor", "_solutions": "solutions", "_square
 NOT_IN_FILES = {"tasks_"}  # the predictor has them
 
 
-def load(path: str | PathLike[str], memory_limit: float | str | None = None, parts: Iterable[type] = ()) -> Any:
+def load(
+    path: str | PathLike[str],
+    memory_limit: float | str | None = None,
+    parts: Iterable[type] = (),
+    format: str | None = None,  # noqa: A002 (as in `save`)
+) -> Any:
     """Read a model that `save` wrote, or a text model of LS-GKM; it runs no code from the file, and checks all content.
 
     Parameters
@@ -50,6 +54,7 @@ def load(path: str | PathLike[str], memory_limit: float | str | None = None, par
         beyond 20 MB
     parts : your own classes (losses, regularizers, kernels, …) in the model. Each declares
         `file_tag = ("name", version)`, by which the file names it. `load` makes objects of no other outside classes.
+    format : "manykernels" or "lsgkm", the format that the file must have, as in `save`; None takes both
 
     Returns
     -------
@@ -70,6 +75,7 @@ def load(path: str | PathLike[str], memory_limit: float | str | None = None, par
     """
     limit, found, says = parse_bytes(memory_limit), outside(parts), os.fspath(path)
     cure = "if you trust it, give load(path, memory_limit=...)"
+    check_choice("format", format, (None, "manykernels", "lsgkm"))
     check_file(path)
     with open(path, "rb") as stream:  # errors above are about the path, below about the content
         if _is_pickle(stream.peek(16)):
@@ -77,7 +83,11 @@ def load(path: str | PathLike[str], memory_limit: float | str | None = None, par
                 f"{says} is a pickle, as joblib and pickle write them, and loading it runs any code in it: if you "
                 "trust it, read it with joblib.load or pickle.load, and write the model with model.save(path)."
             )
-        if stream.peek(len(START)).startswith(START):
+        theirs = stream.peek(len(START)).startswith(START)
+        if format is not None and theirs != (format == "lsgkm"):
+            there = "a text model of LS-GKM" if theirs else "no text model of LS-GKM"
+            raise ValueError(f"format={format!r}, but {says} is {there}: give another file, or leave format out.")
+        if theirs:
             return load_lsgkm(stream, says, limit)
         with wholeness(says, "is damaged or not a whole manykernels model ({}): save it again."):
             model = read(stream, "model", limit, cure, found)["model"]
@@ -127,7 +137,6 @@ def check_model(model):
     predictor = check_is("predictor", model.predictor_, Predictor)
     n, M = predictor.sizes()
     model._check_params()
-    check_normalize(model.normalize)
     outputs = checked_outputs(model)
     if is_classifier(model):
         check_is("loss", model.loss, (str, Loss))

@@ -330,7 +330,7 @@ class FitPlan(BasePlan):
         f, step = np.zeros((len(a), n)), max(1, MAX_PARTS // (n * theta.shape[1]))
         for first in range(0, len(a) if len(support) else 0, step):
             some = slice(first, first + step)
-            f[some] = self.bank.predictor(support).parts(X, a[some][:, support], theta[some]).sum(axis=2)
+            f[some] = self._predictor_once(support).parts(X, a[some][:, support], theta[some]).sum(axis=2)
         return f + b.reshape(len(b), -1)
 
     def decision_parts(self, a: np.ndarray, theta: np.ndarray, X: Any) -> np.ndarray:
@@ -338,7 +338,13 @@ class FitPlan(BasePlan):
         support = np.flatnonzero(a.any(axis=0))
         if not len(support):
             return np.zeros((len(a), n_examples(X), theta.shape[1]))
-        return self.bank.predictor(support).parts(X, a[:, support], theta)
+        return self._predictor_once(support).parts(X, a[:, support], theta)
+
+    def _predictor_once(self, support):
+        """The predictor of these examples, for one call."""
+        predictor = self.bank.predictor(support)
+        predictor.once = True
+        return predictor
 
     def fitted(self, model: Any, solutions: list[Solution]) -> Any:
         """A copy of the model with the fitted attributes of these solutions."""

@@ -65,8 +65,10 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     C : float or "auto", default "auto"
         Factor of the loss, multiplied with sample_weight. "auto" chooses 0.1, 1, 10 or 100 within the fit
         by approximate leave-one-out decisions (`C_scores_`), which costs about one more fit (docs/start.md).
-    normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
+    normalize : "auto", "multiplicative", "spherical", "trace" or None, default "auto"
         Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
+        "auto" is "spherical" if kernels count words of sequences, some more than 1.5 times as long as others, and all
+        other kernels have k(x, x) = 1; else "multiplicative". `normalize_` has the choice.
         `Constant` and `Identity` are never normalised.
     slack : bool, default False
         Whether to add the identity as a kernel, with the weight `slack_weight_`. The identity fits single training
@@ -132,6 +134,8 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         With kernels="auto", the kernels that were chosen and left out, in words; verbose=True prints them.
     slack_weight_ : float
         With slack=True, the weight of the identity; it and `kernel_weights_` together lie on the ball.
+    normalize_ : str or None
+        The normalisation of the fit, which normalize="auto" has chosen.
     kernel_scale_ : array (M,)
         The factor that normalises each kernel, 0 for kernels left out; normalize="spherical" first divides k(x, y) by
         √(k(x, x) k(y, y)).
@@ -205,7 +209,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         epsilon: float | None = None,
         q: float | None = None,
         C: float | str = "auto",
-        normalize: str | None = "multiplicative",
+        normalize: str | None = "auto",
         slack: bool = False,
         solver: str | BaseSolver = "auto",
         psd: str = "warn",

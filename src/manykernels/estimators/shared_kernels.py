@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
+from .. import regularizers
 from .._memory import MemoryBudget
 from .._validation import parse_bytes
 from ..banks.base import Source
@@ -23,6 +25,7 @@ from ..solution import Solution
 from .check_inputs import check_finite, is_precomputed, take_examples
 from .covariates import Covariates, level_of
 from .fold_model import FoldModel
+from .metric import learns_metric
 from .plan import FitPlan, Solved
 from .tasks import with_task
 
@@ -58,13 +61,14 @@ class SharedKernels:
         if is_precomputed(model):
             if self.whole is None:
                 self.limit = parse_bytes(model.memory_limit)
-                options = dict(normalize=model.normalize, memory_limit=self.limit, n_jobs=model.n_jobs)
+                options = dict(normalize=model._normalization(None), memory_limit=self.limit, n_jobs=model.n_jobs)
                 self.whole = DenseBank(self.X, **options)
             return self.whole, None
         if self.refused or isinstance(model.kernels, Source):
             return None, None
         kernels = model._kernel_list(X, parse_bytes(model.memory_limit), weight)
-        if self.known is None or not _same(kernels, self.known):
+        same = self.known is not None and model._normalization(kernels) == self.origin.normalize
+        if not same or not _same(kernels, self.known):
             self._compute(model, kernels)
         elif self.known is not kernels:
             self.known.training_facts = kernels.training_facts  # the same kernels, with other training examples
@@ -84,7 +88,7 @@ class SharedKernels:
         self.refused = 4 * entries > MemoryBudget(limit).share("matrices of folds")
         if self.refused:
             return
-        options = dict(normalize=model.normalize, memory_limit=limit, n_jobs=model.n_jobs)
+        options = dict(normalize=model._normalization(kernels), memory_limit=limit, n_jobs=model.n_jobs)
         options |= dict(tol=model.tol, exact=self.exact) | model._features()
         options["small"] = self.n if entries <= MAX_FLOAT64_VALUES or model.tol < MIN_FLOAT32_TOL else 0
         windows = any(kernel.family == "windows" for kernel in kernels.kernels)
@@ -97,6 +101,24 @@ class SharedKernels:
         if not self.refused:
             whole = DenseBank.from_scaled(bank.matrices(), bank.names, bank.n_jobs, bank.usable)
             self.known, self.origin, self.whole = kernels, bank, whole
+
+
+def shared_by_samples(model: Any, X: Any, rows: np.ndarray) -> SharedKernels | None:
+    """The computed `SharedKernels` of X for fits of `model` to samples.
+
+    None if the kernels of the sample `rows` are others than those of X, or if the matrices do not fit in memory.
+    """
+    if is_precomputed(model) or isinstance(model.kernels, Source) or learns_metric(model):
+        return None
+    twin, limit = clone(model), parse_bytes(model.memory_limit)
+    X = twin._check_X(X, reset=True)
+    some, found = (
+        take_examples(X, rows),
+        SharedKernels(X, None, regularizers.get(model.regularizer).exact, model.device),
+    )
+    if not found.here or not _same(twin._kernel_list(X, limit, None), twin._kernel_list(some, limit, None)):
+        return None
+    return None if found.of(twin, some, None)[0] is None else found
 
 
 class SharedFold:
@@ -130,8 +152,8 @@ class SharedFold:
             whole, origin = self.kernels.of(model, X, weight) if self.once else (None, None)
             self.shared = whole is not None
             if self.shared:
-                index = self.train[rows]
-                self.bank = SubsetBank(whole, index, origin=origin, weights=weight, normalize=model.normalize)
+                kind = model._normalization(None) if origin is None else origin.normalize
+                self.bank = SubsetBank(whole, self.train[rows], origin=origin, weights=weight, normalize=kind)
             else:
                 self.bank = plain()
         return self.bank

@@ -98,7 +98,7 @@ class StreamPlan(BasePlan):
         stream.arrange(Y, examples.c, examples.uneven_weight())
         with naming(stream.begin):  # the first examples lie there
             kernels = _resolve(model, stream, limit)
-            scaled, far = normalisation(stream, kernels, stream.head, model.normalize)
+            scaled, far = normalisation(stream, kernels, stream.head, model._normalization(None))
         wanted = model.solver != "auto" and get(model.solver).explicit
         explicit = model.features != "never" and (
             model.features != "auto" or wanted or worth_features(kernels, stream.n)

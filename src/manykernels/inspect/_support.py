@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from .._validation import shown
 from ..strings.base import positions
 from ..strings.weighted_degree import degree_weights
 from .tables import check_model
@@ -67,12 +68,12 @@ def _pieces(predictor, a, theta):
 def row_of(model, label):
     """The row of dual_coef_ of a class, or of a target by its number."""
     rows = len(model.dual_coef_)
-    classes = list(model.classes_) if is_classifier(model) else list(range(rows))
+    classes = np.asarray(model.classes_).tolist() if is_classifier(model) else list(range(rows))
     if rows == 1 and (label is None or len(classes) == 2 and label == classes[1]):
         return 0
     if rows == 1 or label not in classes:
         cure = f"one of {classes}" if rows > 1 else f"{classes[1]!r} or None" if len(classes) == 2 else "None"
-        raise ValueError(f"label={label!r} has no output in this model: give {cure}")
+        raise ValueError(f"label={shown(label)} has no output in this model: give {cure}")
     return classes.index(label)
 
 

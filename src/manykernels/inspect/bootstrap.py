@@ -7,8 +7,10 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_outlier_detector
 from sklearn.utils import check_random_state
 
+from ..estimators.shared_kernels import SharedFold, SharedKernels, shared_by_samples
 from ..kernels.annotated import read_annotated
 from ..kernels.view_data import n_examples
+from ..streaming import is_source
 from .fold import with_kernels_of
 from .held_out import covariates_for
 from .tables import check_plain, chosen_C
@@ -81,7 +83,10 @@ def bootstrap_weights(
             drawn[rows] = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))
         return drawn
 
-    fits = [delayed(_weights)(clone(model), X, y, counts(), Z) for _ in range(n_boot)]
+    drawn = [counts() for _ in range(n_boot)]
+    plain = is_source(X) or Z is not None
+    kernels = None if plain else shared_by_samples(model, X, np.flatnonzero(drawn[0]))
+    fits = [delayed(_weights)(clone(model), X if kernels is None else kernels, y, one, Z) for one in drawn]
     found = []
     for weights in Parallel(n_jobs, return_as="generator")(fits):
         found.append(weights)
@@ -91,5 +96,10 @@ def bootstrap_weights(
 
 
 def _weights(model, X, y, sample_weight, covariates):
-    extra = {} if covariates is None else {"covariates": covariates}
-    return model.fit(X, y, sample_weight=sample_weight, **extra).kernel_weights_
+    """The weights of a fit to X; in `SharedKernels` the kernel matrices of all examples are computed already."""
+    if not isinstance(X, SharedKernels):
+        extra = {} if covariates is None else {"covariates": covariates}
+        return model.fit(X, y, sample_weight=sample_weight, **extra).kernel_weights_
+    every = np.arange(X.n)
+    SharedFold(X, every, every[:0], False, model.psd).fit(model, y, sample_weight, X=X.X)
+    return model.kernel_weights_

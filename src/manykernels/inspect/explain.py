@@ -108,7 +108,7 @@ class _Source:
         theta = np.atleast_2d(model.kernel_weights_)
         self.theta = np.zeros(self.M)
         self.theta[: theta.shape[1]] = theta[row if len(theta) > 1 else 0]
-        self.spherical = model.normalize == "spherical"
+        self.spherical = model.normalize_ == "spherical"
         found = [plan for top in kernels.view_plans for plan in _plans(top) if plan.encoding is not None]
         known = {_name(plan): plan for plan in found}
         if view is not None:

@@ -18,12 +18,10 @@ from .linear import Linear
 from .metric import MetricKernel
 from .rbf import RBF
 from .spec import KernelSpec
-from .table import USED_KINDS, ColumnFacts, choose_for, describe, entries, left_out, scaler, words
+from .table import USED_KINDS, ColumnFacts, choose_for, describe, entries, left_out, of_sequences, scaler, words
 from .table import called as some_of
-from .view_data import ViewArrays, checked_view, is_numeric
+from .view_data import ViewArrays, checked_view, is_numeric, one_by_one
 
-AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWYBXZUOJ*-"
-MIN_LETTERS = 10  # of a text on average, for a sequence
 VIEW_KERNELS = "RBF of 3 widths and linear"
 MIN_FILLED = 0.1  # of the entries of a view: with fewer other than 0, standardising would blow up rare columns
 
@@ -45,8 +43,9 @@ def auto_kernels(
     dates in another form than 2024-03-01, columns with more than 50 different texts that share no words, and nearly
     empty columns get no kernel.
 
-    Sequences (`Sequences`, or a list of texts of DNA, RNA or amino acids) get the kernels of
-    `strings.sequence_kernels`.
+    Sequences get the kernels of `strings.sequence_kernels`: `Sequences`, lists of texts or bytes of DNA, RNA or amino
+    acids, and columns of them in a table. Half of the texts have 8 letters or more (proteins that repeat as categories
+    do, 20 or more).
 
     A sparse array, and each of several views, gets RBF kernels of three widths and a linear kernel on its numbers, and
     `Categorical()` or tf-idf on its other columns, but no kernels of single columns of numbers. The numbers are
@@ -116,9 +115,9 @@ def choose_kernels(
 
 
 def is_sequences(X: Any) -> bool:
-    """Whether X holds one sequence for each example: `Sequences`, or texts of letters of DNA, RNA or proteins alone.
+    """Whether X holds one sequence for each example: `Sequences`, or one column of sequences of DNA, RNA or proteins.
 
-    Texts count if they are ten letters long on average, without spaces, and of upper-case letters or of ACGTUN.
+    Most entries are texts or bytes of 8 letters or more. A fit names the entries that are none.
     """
     if isinstance(X, Sequences):
         return True
@@ -126,10 +125,8 @@ def is_sequences(X: Any) -> bool:
         return False
     if not isinstance(X, list | tuple) and np.ndim(X) != 1 or not len(X):
         return False
-    texts = [text for text in X if isinstance(text, str) and text]  # a fit names the others
-    letters = set().union(*texts)
-    known = letters <= set("ACGTUNacgtun") or letters <= set(AMINO_ACIDS)
-    return bool(known and 2 * len(texts) > len(X) and sum(map(len, texts)) >= MIN_LETTERS * len(texts))
+    x = one_by_one(X) if isinstance(X, list | tuple) else np.asarray(X)
+    return x.dtype.kind in "OSU" and describe([("X", x)])[0].kind == "sequences"
 
 
 def _for_sequences(X, view=None):
@@ -246,6 +243,9 @@ def _others(table):
         if columns:
             names = some_of(table.columns, columns)
             said.append(f"{what} {names}" if len(table.labels) > 1 else what.rpartition(" ")[0])
+    for k in table.of("sequences"):
+        own, text = of_sequences(table.columns[k], table.where([k]), table.called(k))
+        specs, said = specs + own, [*said, text]
     out = [column for column in table.columns if column.kind not in USED_KINDS]
     if len(out) == len(table.columns):
         raise ValueError(

@@ -87,7 +87,7 @@ def linear_coefficients(model: Any) -> Coefficients:
         raise ValueError(
             "linear_coefficients needs a model whose kernels are all Linear, such as group_kernels(groups)."
         )
-    if model.normalize == "spherical":
+    if model.normalize_ == "spherical":
         raise ValueError('normalize="spherical" divides by ‖x‖: f is not linear in x then; use another normalisation.')
     if any(plan.transformer is not None for plan in kernels.view_plans):
         raise ValueError("linear_coefficients needs kernels of X itself, not of the output of transformers.")

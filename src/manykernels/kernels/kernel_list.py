@@ -17,7 +17,7 @@ from ._requests import columns_of, object_views, planned, read_spec
 from .auto import choose_kernels
 from .base import Kernel, as_kernel
 from .frames import is_frame
-from .new_data import News, TrainingFacts, learn_facts, news
+from .new_data import News, TrainingFacts, learn_facts, learn_growth, news
 from .normalize import scales
 from .placed import JoinedViews, ViewKernel, resolved
 from .spec import KernelSpec, as_spec
@@ -137,6 +137,7 @@ class KernelList(Tagged):
     def _with_facts(self, X):
         """The list itself, with its `training_facts`."""
         learn_facts(self, self.arrays(X))
+        learn_growth(self, X)
         return self
 
     def arrays(self, X: Any) -> ViewArrays:
@@ -146,6 +147,11 @@ class KernelList(Tagged):
     def news(self, X: Any, used: np.ndarray, growing: bool = True) -> list[News]:
         """What is new in X to the kernels in the mask `used` (M,), see `new_data`."""
         return news(self, self.arrays(X), used, growing)
+
+    def normalization(self, normalize: str | None, usual: str) -> str | None:
+        """What `normalize` means for these kernels: "auto" is "spherical" if only lengths set k(x, x), else `usual`."""
+        grows = self.training_facts is not None and self.training_facts.grows
+        return normalize if normalize != "auto" else "spherical" if grows else usual
 
     @property
     def M(self) -> int:

@@ -11,11 +11,13 @@ import scipy.sparse as sp
 
 from .._state import check, check_integer, check_is, check_list, check_plain
 from ..sequences import Sequences
+from ._protocol import len_
 from ._saved_transformers import first_step
 from .annotated import NamedMatrix
 from .frames import is_frame, is_pandas, missing_entries, values
 from .view_data import total
 
+SOME = 100  # examples whose k(x, x) is compared with 1
 LONGER = 1.5  # ratio of two lengths above which they count as unequal
 
 
@@ -23,15 +25,18 @@ class TrainingFacts(NamedTuple):
     """Facts of the training examples.
 
     `gaps` has for each view the columns with missing values, by name or position, and also None if examples lack the
-    view. `lengths` has for each view the lengths of its shortest and its longest sequence, or None.
+    view. `lengths` has for each view the lengths of its shortest and its longest sequence, or None. `grows`: kernels
+    count words of sequences of unequal lengths, and all other kernels have k(x, x) = 1 or 0.
     """
 
     gaps: dict[Any, list[Any]]
     lengths: list[tuple[int, int] | None]
+    grows: bool = False
 
     def to_state(self):
         """The state for a file, see `_state`."""
-        return {"gaps": [[view, list(columns)] for view, columns in self.gaps.items()], "lengths": self.lengths}
+        gaps = [[view, list(columns)] for view, columns in self.gaps.items()]
+        return {"gaps": gaps, "lengths": self.lengths, "grows": self.grows}
 
 
 def facts_of_state(state, sizes, n_views):
@@ -49,7 +54,7 @@ def facts_of_state(state, sizes, n_views):
         for length in span or ():
             check_integer("lengths", length, 0, 2**48)
         check(span is None or len(span) == 2 and span[0] <= span[1], "lengths are no span")
-    return TrainingFacts(gaps, lengths)
+    return TrainingFacts(gaps, lengths, check_is("grows", state.get("grows", False), bool))
 
 
 class News(NamedTuple):
@@ -98,6 +103,21 @@ def unequal(kernels, used):
         if join is not None and (found := unequal(join, np.ones(join.M, bool))) is not None:
             return kernels.names[m], *found[1:]
     return None
+
+
+def learn_growth(kernels, X):
+    """Sets `training_facts.grows` of a KernelList."""
+    numbers = [m for m, k in enumerate(kernels.kernels) if not k.exempt and k.sizes(np.ones(2)) is None]
+    if unequal(kernels, np.ones(kernels.M, bool)) is None:
+        return
+    views = kernels.views(X, np.unique(kernels.view_of[numbers]))
+    own = (_own(kernels.kernels[m], views[kernels.view_of[m]].X) for m in numbers)
+    kernels.training_facts = kernels.training_facts._replace(grows=all(np.allclose(k, k != 0) for k in own))
+
+
+def _own(kernel, x):
+    """k(x, x) of some examples; NaN for kernels across views, which are not looked into."""
+    return kernel.diag(x[:SOME]) if x is not None and len_(x) else np.full(1, np.nan)
 
 
 def wordless(kernels, used):
@@ -224,10 +244,10 @@ def _sizes(plan, arrays):
     if items.ndim == 2 and items.shape[1] > 1:  # a table of letters
         return np.full(len(items), items.shape[1], np.int64), np.arange(len(items))
     items = items.ravel()
-    rows = np.array([i for i, item in enumerate(items) if isinstance(item, str | bytes) and len(item)], int)
+    sizes = np.array([len(item.strip()) if isinstance(item, str | bytes) else 0 for item in items], np.int64)
     present = arrays.present.get(plan.name)
-    rows = rows if present is None else rows[present[rows]]
-    return np.array([len(items[i]) for i in rows], np.int64), rows
+    rows = np.flatnonzero(sizes if present is None else sizes * present)
+    return sizes[rows], rows
 
 
 def _span(plan, arrays):

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from .._validation import check_choice
 
 CHOICES = ("multiplicative", "spherical", "trace", None)
+CHOICES_OF_MODELS = ("auto", *CHOICES)
 
 
 class Scaled(NamedTuple):

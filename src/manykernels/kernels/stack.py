@@ -68,7 +68,7 @@ class KernelStack:
         if matrices.dtype not in (np.float32, np.float64):
             matrices = matrices.astype(np.float64)
         self.matrices: Any = matrices if isinstance(matrices, MatrixFiles) else np.ascontiguousarray(matrices)
-        self.names = None if names is None else list(names)
+        self.names = None if names is None else [str(name) if isinstance(name, str) else name for name in names]
         if self.names is not None and (len(self.names) != len(matrices) or len(set(self.names)) < len(self.names)):
             raise ValueError(f"names must be {len(matrices)} different names, one per kernel; got {self.names}")
         self._origin = secrets.randbits(62)

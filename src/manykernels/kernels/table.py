@@ -5,12 +5,14 @@ Estimators with kernels="auto" and the command line both call `choose_for`, so b
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._memory import MemoryBudget
+from .._offers import OFFERS
+from ..sequences.guess import MIN_LETTERS, MIXED, as_texts, guess_alphabet
 from .categorical import Categorical
 from .features import Features
 from .frames import is_pandas, listed, missing_entries
@@ -19,7 +21,8 @@ from .rbf import RBF
 from .spec import KernelSpec
 from .table_scaler import TableScaler, days
 
-USED_KINDS = ("numbers", "categories", "dates", "texts")
+USED_KINDS = ("numbers", "categories", "dates", "texts", "sequences")
+SEQUENCE_COLUMN = "sequence"  # the kernels of a column of this name have no other name before theirs
 MAX_COLUMN_KERNELS = 100  # if there are more columns, they share one kernel
 MAX_CATEGORIES = 50  # of one column, and at most half as many as examples
 GAMMA_FACTORS = 0.3, 1.0, 3.0  # gamma in units of 1/2d (RBF) and 1/d (Laplacian) for d standardised columns
@@ -27,6 +30,7 @@ COLUMN_PRIOR = 0.2  # of kernels on single columns or groups beside kernels on a
 MAX_KERNEL_ENTRIES = 2e10  # of all kernels of single columns
 MAX_DIFFERENCES = 2e10  # between entries of columns: about ten seconds on a core
 MAX_MISSING_SHARE = 0.9  # of a column that gets a kernel
+MIN_RESIDUES = 20  # of half of the proteins, which are no categories then even if they repeat
 MIN_ROWS_FOR_ROW_NUMBERS = 20  # with fewer rows, consecutive whole numbers count as numbers
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
 _NAMELESS = re.compile(r"Unnamed: \d+")  # pandas' names for columns without a name
@@ -39,11 +43,12 @@ class ColumnFacts(NamedTuple):
     kind: str
     gaps: int = 0  # missing values
     why: str = ""
+    strings: tuple[tuple[str, Any], ...] = ()  # (name, kernel) of sequences
 
 
-def describe(columns: Iterable[tuple[str, np.ndarray]]) -> list[ColumnFacts]:
-    """The facts of columns (name, entries (n,))."""
-    return [_described(name, x) for name, x in columns]
+def describe(columns: Iterable[tuple[str, np.ndarray]], sequences: Collection[str] = ()) -> list[ColumnFacts]:
+    """The facts of columns (name, entries (n,)); those called `sequences` are sequences, whatever their letters."""
+    return [_described(name, x, name in sequences) for name, x in columns]
 
 
 def entries(frame: Any) -> Iterable[tuple[str, np.ndarray]]:
@@ -63,7 +68,9 @@ def choose_for(
     """
     if not any(column.kind in USED_KINDS for column in columns):
         columns = [column._replace(kind="numbers", why="") if column.kind == "rows" else column for column in columns]
-    numbers, categories, dates, texts = ([k for k, c in enumerate(columns) if c.kind == kind] for kind in USED_KINDS)
+    numbers, categories, dates, texts, sequences = (
+        [k for k, c in enumerate(columns) if c.kind == kind] for kind in USED_KINDS
+    )
     together = sorted(numbers + categories + dates)
     most = int(min(MAX_KERNEL_ENTRIES / max(n, 1) ** 2, MAX_COLUMN_KERNELS))
     most = min(most, int(MemoryBudget(memory_limit).share("matrices of auto kernels") // (4 * max(n, 1) ** 2)))
@@ -97,7 +104,24 @@ def choose_for(
         specs.append(KernelSpec(_other(columns[k].name, specs, "words"), words(), [k], "zero"))
     if texts:
         said.append(f"tf-idf of the words in {called(columns, texts)}")
+    for k in sequences:
+        own, more = of_sequences(columns[k], [k])
+        specs, said = specs + own, [*said, more]
     return specs, f"{len(specs)} kernel{'s'[: len(specs) != 1]}: {'; '.join([*said, *left_out(columns)])}"
+
+
+def of_sequences(column: ColumnFacts, where: Any, before: str | None = None) -> tuple[list[KernelSpec], str]:
+    """(the kernels of a column of sequences, a phrase); their names begin with `before`, or the name of the column."""
+    before = column.name if before is None else before
+    before = "" if before == SEQUENCE_COLUMN else f"{before}, "
+    specs = [KernelSpec(before + name, kernel, where, "zero") for name, kernel in column.strings]
+    placed = any("at a place" in name for name, _ in column.strings)
+    alphabet = column.strings[0][1].alphabet
+    return specs, (
+        f"{len(specs)} on words of the {alphabet} sequences in {column.name!r}, "
+        + ("at the same place and anywhere" if placed else "anywhere, since lengths differ")
+        + ("" if alphabet == "protein" else ", gapped ones of both strands")
+    )
 
 
 def left_out(columns: Sequence[ColumnFacts]) -> list[str]:
@@ -181,13 +205,14 @@ def _other(name, specs, more):
     return f"{name}, {more}" if any(spec.name == name for spec in specs) else name
 
 
-def _described(name, x):
+def _described(name, x, sequences=False):
     lost = missing_entries(x)
     given, gaps = x[~lost], int(lost.sum())
-    kind, why = _kind(given, len(x))
+    kind, why = ("sequences", "") if sequences else _kind(given, len(x))
     if kind in USED_KINDS and gaps > MAX_MISSING_SHARE * len(x):
         kind, why = "empty", f"empty in {gaps} of {len(x)} rows"
-    return ColumnFacts(name, kind, gaps, why)
+    strings = tuple(OFFERS["sequence kernels"]()(given)) if kind == "sequences" else ()
+    return ColumnFacts(name, kind, gaps, why, strings)
 
 
 def _kind(given, n):
@@ -208,7 +233,11 @@ def _kind(given, n):
             return _kind_of_numbers(given.astype(float), n)  # includes whole numbers beyond 64 bits
         except (TypeError, ValueError, OverflowError):
             return "objects", "objects"
-    return _kind_of_texts([str(item) for item in items])
+    found = _kind_of_sequences(items)
+    if found is not None and found.sure:
+        return found.kind
+    texts = [item.decode("latin-1") if isinstance(item, bytes) else str(item) for item in items]
+    return _kind_of_texts(texts, found and found.kind)
 
 
 def _kind_of_numbers(x, n):
@@ -221,13 +250,36 @@ def _kind_of_numbers(x, n):
     return "numbers", ""
 
 
-def _kind_of_texts(texts):
+class _Letters(NamedTuple):
+    """The kind of texts by their letters, and whether it is sure even if they repeat as categories do."""
+
+    kind: tuple[str, str]
+    sure: bool
+
+
+def _kind_of_sequences(items):
+    """`_Letters` of DNA, RNA or proteins, or None; most entries are sequences, and encoding refuses the others."""
+    texts = as_texts(items)
+    half = float(np.median([len(text) for text in texts])) if 2 * len(texts) > len(items) else 0.0
+    if half < MIN_LETTERS or len(set(texts)) == 1:
+        return None
+    name, why = guess_alphabet(texts)
+    if name is None:
+        return _Letters(("mixed", MIXED), True) if why == MIXED else None
+    return _Letters(("sequences", ""), name != "protein" or half >= MIN_RESIDUES)
+
+
+def _kind_of_texts(texts, letters=None):
     different, n = len(set(texts)), len(texts)
     if different == 1:
         return "constant", "one value only"
     if different <= min(MAX_CATEGORIES, n // 2):
         return "categories", ""
+    if letters is not None:
+        return letters
     strange = [text for text in texts if not is_number_text(text)]
+    if not strange:
+        return "spoiled", "numbers written as texts"
     if 0 < len(strange) <= n // 5:
         return "spoiled", f"numbers, but none in {len(strange)} rows, {strange[0]!r} for example"
     if sum(map(bool, map(_DATE.match, texts))) > 0.8 * n:
@@ -252,6 +304,12 @@ def _are_dates(texts):
     except ValueError:
         return False
     return True
+
+
+def has_words(x: np.ndarray) -> bool:
+    """Whether an entry of an array is a text and no number."""
+    items = (item.decode("latin-1") if isinstance(item, bytes) else item for item in x.ravel().tolist())
+    return any(isinstance(item, str) and not is_number_text(item) for item in items)
 
 
 def is_number_text(text: str) -> bool:

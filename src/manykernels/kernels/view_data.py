@@ -8,7 +8,17 @@ import scipy.sparse as sp
 from .._validation import shown
 from ..sequences import Sequences
 from .base import len_
-from .frames import called, check_names, is_frame, is_pandas, pick, to_numbers, unknown_names, values
+from .frames import (
+    called,
+    check_names,
+    is_frame,
+    is_pandas,
+    missing_entries,
+    pick,
+    to_numbers,
+    unknown_names,
+    values,
+)
 from .views import Views
 
 
@@ -155,16 +165,16 @@ def _as_columns(X, objects=False):
     if hasattr(X, "shape"):  # the user's array of any library
         return X if isinstance(X, np.ndarray) else np.asarray(X)
     if objects:
-        return _one_by_one(X)
+        return one_by_one(X)
     if len(X) and isinstance(X[0], str | bytes):  # `cut` makes NumPy's strings, all as long as the longest
         return np.fromiter(X, object, len(X))
     try:
         return np.asarray(X)
     except ValueError:  # a list of graphs or the like, of different sizes
-        return _one_by_one(X)
+        return one_by_one(X)
 
 
-def _one_by_one(X):
+def one_by_one(X):
     """A list as an array (n,) of objects; np.asarray would also convert lists and graphs inside it."""
     items = np.empty(len(X), object)
     for i, item in enumerate(X):
@@ -233,12 +243,13 @@ def _label(columns, indices):
 
 
 def string_view(x, encoding, zero):
-    """The view as Sequences; with missing="zero", examples without a string (None, NaN, "") are absent."""
+    """The view as Sequences; with missing="zero", examples without a string (None, NaN, "", spaces) are absent."""
     if zero and not isinstance(x, Sequences):
         items = np.asarray(x, object)
         items = items[:, 0] if items.ndim == 2 and items.shape[1] == 1 else items
         if items.ndim == 1:
-            present = np.array([isinstance(item, str | bytes) and len(item) > 0 for item in items])
+            lost = missing_entries(items)
+            present = ~lost & [not isinstance(item, str | bytes) or len(item.strip()) > 0 for item in items]
             if not present.all():
                 if not present.any():
                     return View(None, present)

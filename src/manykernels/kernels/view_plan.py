@@ -154,7 +154,7 @@ class ViewPlan:
         if self.name is not None:
             return str(self.name)
         if self.columns is None:
-            return "all columns"
+            return "the sequences" if self.reads == "sequences" else "all columns"
         labels = [str(label) for label in (self.columns.tolist() if self.column_names is None else self.column_names)]
         if self.column_names is None and len(labels) > 3 and (np.diff(self.columns) == 1).all():
             return f"columns {labels[0]} to {labels[-1]}"

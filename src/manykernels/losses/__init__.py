@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .._validation import shown
 from .base import Loss
 from .cox import Cox
 from .epsilon_insensitive import EpsilonInsensitive
@@ -57,7 +58,7 @@ def get(loss: str | Loss, **params: Any) -> Loss:
         return loss
     known = LOSSES | COUPLED
     if not isinstance(loss, str) or loss not in known:
-        raise ValueError(f"loss={loss!r} is unknown; choose one of {sorted(known)} or pass a Loss instance")
+        raise ValueError(f"loss={shown(loss)} is unknown; choose one of {sorted(known)} or pass a Loss instance")
     try:
         return known[loss](**params)
     except TypeError as error:

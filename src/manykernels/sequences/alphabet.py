@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._state import Stored, check, check_is
+from .._validation import shown
 
 INVALID_CODE = -1  # of a letter that is an error
 POLICIES = ("error", "ignore", "A")  # of letters outside an alphabet; "A" reads them as the letter A, as LS-GKM does
@@ -148,7 +149,7 @@ def get(alphabet: str | Alphabet) -> Alphabet:
     found = _NAMED.get(alphabet.lower()) if isinstance(alphabet, str) else None
     if found is None:
         raise ValueError(
-            f"alphabet={alphabet!r}: give one of {', '.join(map(repr, _NAMED))} or an Alphabet(name, letters)"
+            f"alphabet={shown(alphabet)}: give one of {', '.join(map(repr, _NAMED))} or an Alphabet(name, letters)"
         )
     return found
 

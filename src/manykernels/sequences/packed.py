@@ -92,7 +92,8 @@ class Sequences(Tagged):
         Parameters
         ----------
         X : iterable of str or bytes, NumPy or pandas column, or 2-D array of letters (U1, S1, uint8)
-            Sequences are returned unchanged, unless `unknown` is "A"; a different alphabet is an error.
+            White space around a sequence, such as the end of a line, is no part of it unless it is a letter of the
+            alphabet. Sequences are returned unchanged, unless `unknown` is "A"; a different alphabet is an error.
         alphabet : str or Alphabet, optional
             "dna", "rna", "protein", "bytes" or an Alphabet; None means DNA.
         unknown : {"error", "ignore", "A"}

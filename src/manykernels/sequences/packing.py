@@ -4,6 +4,7 @@ from itertools import islice
 
 import numpy as np
 
+from .._validation import shown
 from .alphabet import fitting
 
 SEQUENCES_PER_BLOCK = 8192
@@ -37,6 +38,7 @@ class Packer:
     def __init__(self, alphabet, unknown="error", what="X[{}]"):
         self.alphabet, self.unknown, self.what = alphabet, unknown, what
         self.table = frozen(alphabet.table(unknown))
+        self.strips = not any(letter.isspace() for letter in alphabet.letters + alphabet.unknown)
         self.bits = width(alphabet, unknown_present=False)
         self.data, self.used, self.count = np.empty(0, dtype=np.uint8), 0, 0
         self.starts, self.lengths = [], []
@@ -66,14 +68,16 @@ class Packer:
         self.used, self.count = end, self.count + len(lengths)
 
     def add_items(self, items):
-        """Append a list of str or bytes."""
+        """Append a list of str or bytes, without white space around them unless it is a letter of the alphabet."""
         kinds = set(map(type, items))
         if not all(issubclass(k, (str, bytes, bytearray)) for k in kinds):
             i = next(i for i, item in enumerate(items) if not isinstance(item, (str, bytes, bytearray)))
             raise ValueError(
-                f"{self.what.format(self.count + i)} is {items[i]!r}, not a sequence of letters; give str or bytes, "
-                "and remove examples without a sequence"
+                f"{self.what.format(self.count + i)} is {shown(items[i])}, not a sequence of letters; give str or "
+                "bytes, and remove examples without a sequence"
             )
+        if self.strips:
+            items = [item.strip() for item in items]
         offsets = np.zeros(len(items) + 1, dtype=np.int64)
         np.cumsum(np.fromiter(map(len, items), dtype=np.int64, count=len(items)), out=offsets[1:])
         if all(issubclass(k, str) for k in kinds):
@@ -136,7 +140,8 @@ def _shown(alphabet):
 def feed(packer, X):
     """Adds all of X, a column of sequences or a table of letters, to the packer."""
     if isinstance(X, (str, bytes, bytearray)):
-        raise ValueError(f"X is one {type(X).__name__}; give a list of sequences, [X] for a single one")
+        what = "str" if isinstance(X, str) else type(X).__name__
+        raise ValueError(f"X is one {what}; give a list of sequences, [X] for a single one")
     array_like = hasattr(X, "__array__") or hasattr(X, "to_numpy")  # the user's array or column of any library
     if array_like and not isinstance(X, (list, tuple)):
         X = _column(X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._validation import shown
 from .._work import Allowance
 from ..inner import InnerProblem
 from ..solution import Status
@@ -92,7 +93,7 @@ def Solver(name: str, **options: Any) -> BaseSolver:
     (Level(tau=0.9), {'tau': 0.5})
     """
     if not isinstance(name, str) or name not in SOLVERS:
-        raise ValueError(f"solver must be 'auto' or one of {', '.join(SOLVERS)}; got {name!r}")
+        raise ValueError(f"solver must be 'auto' or one of {', '.join(SOLVERS)}; got {shown(name)}")
     known = SOLVERS[name].defaults()
     unknown = sorted(set(options) - known.keys())
     if unknown:

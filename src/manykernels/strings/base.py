@@ -68,8 +68,8 @@ class StringKernel(Kernel):
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         if self.unknown == "A":
             raise ValueError(
-                f"unknown='A' of {type(self).__name__} serves models of LS-GKM that are loaded: to fit, give 'error' "
-                "or 'ignore', or replace the letters."
+                f"unknown='A' of {type(self).__name__} serves models of LS-GKM that are loaded, which predict: to fit, "
+                "and for reports and relevance, which fit folds, give a kernel with unknown='error' or 'ignore'."
             )
         self.encode(X)
         return self

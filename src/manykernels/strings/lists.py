@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._validation import check_integer
 from ..sequences import Sequences
+from ..sequences.guess import as_texts, guess_alphabet
 from .degree import Degree
 from .gapped_kmer import GappedKmer
 from .spectrum import Spectrum
@@ -125,31 +125,37 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
 
     Words of up to six letters anywhere, by the roots of their counts (proteins: three letters, by their counts), and at
     the same place if all sequences have one length; of DNA and RNA also words near the same place, and gapped words of
-    both strands anywhere. The alphabet is that of `Sequences`, else the first of DNA, RNA and proteins that has all
-    letters, where N and X match nothing.
+    both strands anywhere. Words are no longer than all sequences but the shortest twentieth. The alphabet is that of
+    `Sequences`, else the first of DNA, RNA and proteins that has all letters, but for a few: N, X, letters for several
+    bases, rare amino acids and gaps match nothing. Upper and lower case are the same.
 
-    Parameters
-    ----------
-    X : list of str, array of str or Sequences
+        Parameters
+        ----------
+        X : list or array of str or bytes, or Sequences
 
-    Returns
-    -------
-    list of (name, kernel)
+        Returns
+        -------
+        list of (name, kernel)
 
-    Examples
-    --------
-    >>> from manykernels.strings import sequence_kernels
-    >>> [name for name, kernel in sequence_kernels(["ACGTA", "ACGT"])]
-    ['2 letters anywhere', '3 letters anywhere', '4 letters anywhere']
+        Examples
+        --------
+        >>> from manykernels.strings import sequence_kernels
+        >>> [name for name, kernel in sequence_kernels(["ACGTA", "ACGT"])]
+        ['2 letters anywhere', '3 letters anywhere', '4 letters anywhere']
     """
     options: dict[str, Any]
     if isinstance(X, Sequences):
         name, lengths, options = X.alphabet.name, X.lengths, {"alphabet": X.alphabet}
     else:
-        texts = [text.upper() for text in X if isinstance(text, str) and text]
-        counts, lengths = Counter("".join(texts)), np.array([len(text) for text in texts])
-        name, options = _guess(counts)
-    shortest, strands = int(min(lengths)), name in ("dna", "rna")
+        texts = as_texts(X)
+        lengths, (found_name, policy) = np.array([len(text) for text in texts]), guess_alphabet(texts)
+        if found_name is None:
+            raise ValueError(
+                f"X has no sequences of DNA, RNA or proteins ({policy}): give texts of one alphabet, or list kernels "
+                "with an alphabet of your own, such as Spectrum(3, alphabet=...)."
+            )
+        name, options = found_name, {"alphabet": found_name} | ({} if policy == "error" else {"unknown": policy})
+    shortest, strands = int(np.quantile(lengths, _SHORT, method="lower")), name in ("dna", "rna")
     top = min(6 if strands else 3, shortest)
     placed = range(1, top + 1) if len(set(lengths)) == 1 else ()
     shifts = [s for s in _SHIFTS if strands and placed and s < shortest]
@@ -168,20 +174,6 @@ def _letters(k):
     return f"{k} letter{'s'[: k != 1]}"
 
 
-def _guess(counts):
-    """(the name of the alphabet that these letters are of, options of a kernel).
-
-    Letters that stand for several bases, if they are few, match nothing.
-    """
-    total = sum(counts.values())
-    for name, bases in (("dna", "ACGT"), ("rna", "ACGU")):
-        if set(counts) <= set(bases + "N"):
-            return name, {"alphabet": name}
-        if set(counts) <= set(bases + _AMBIGUOUS) and sum(counts[base] for base in bases) >= _MIN_BASES * total:
-            return name, {"alphabet": name, "unknown": "ignore"}
-    return "protein", {"alphabet": "protein"}
-
-
-_AMBIGUOUS, _MIN_BASES = "NRYSWKMBDHV", 0.9  # letters for several bases, and the least share of the others
 _SHIFTS = 3, 10
+_SHORT = 0.05  # share of the sequences that may be too short to hold the longest words
 _GAPPED = (6, 4), (10, 6)  # (l, k)

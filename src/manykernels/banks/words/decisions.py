@@ -7,7 +7,7 @@ import numpy as np
 from ...kernels.tasks import ALL
 from ...kernels.view_data import View
 from .linadd import AT_ANY_PLACE, WordBank
-from .tables import TableBank, fits_tables
+from .tables import TableBank, fits_tables, pair_seconds, table_seconds
 
 MAX_KEPT_BYTES = 2**28  # of values of words that stay for the next call
 
@@ -38,6 +38,14 @@ class WordSums:
             return found
         self.kept = A.copy(), list(found)
         return self.kept[1]
+
+    def dear(self, X, T):
+        """Whether tables of all words for T functions cost more than the pairs of X, which all functions share."""
+        if not isinstance(self.bank, TableBank):
+            return False
+        new, own, kernels = self.kernels.views(X)[0].X, self.bank.views[0].X, self.kernels.kernels
+        letters = 0 if new is None else max(new.lengths.mean(), own.lengths.mean())
+        return new is None or len(new) * len(own) * pair_seconds(kernels, letters) < T * table_seconds(kernels)
 
     def parts(self, X, A, theta):
         """θ_tm K_m(X, support) @ A[t], (T, n_new, |members|), for theta (T, |members|)."""

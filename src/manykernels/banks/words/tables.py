@@ -253,14 +253,26 @@ def tables_pay(kernels, n, letters, smooth=False):
 
     smooth : whether the loss is, and is fitted at one C
     """
-    pairs = products = 0.0
-    for kernel in kernels:
-        size = (kernel.encoding[0] or DNA).size
-        windows = max(letters - kernel.mismatches(size)[0] + 1, 1)
-        pairs += 0.5 * n**2 * (1 + kernel.reverse_complement) * PAIR_SECONDS * windows * (windows + 54) / 55
-        products += WORD_SECONDS * size ** kernel.mismatches(size)[0] + LETTER_SECONDS * n * letters
+    pairs = 0.5 * n**2 * pair_seconds(kernels, letters)
+    products = table_seconds(kernels) + LETTER_SECONDS * n * letters * len(kernels)
     products *= PRODUCTS * (SMOOTH_SHARE if smooth else 1)
     return products * (1 if len(kernels) == 1 else MIXTURE_STEPS) < pairs
+
+
+def pair_seconds(kernels, letters):
+    """The seconds to compare two sequences of so many letters."""
+    windows = [max(letters - k.mismatches(_size(k))[0] + 1, 1) for k in kernels]
+    strands = [1 + k.reverse_complement for k in kernels]
+    return PAIR_SECONDS * sum(s * w * (w + 54) / 55 for s, w in zip(strands, windows, strict=True))
+
+
+def table_seconds(kernels):
+    """The seconds to multiply one table of all words for each kernel."""
+    return WORD_SECONDS * sum(float(_size(k)) ** k.mismatches(_size(k))[0] for k in kernels)
+
+
+def _size(kernel):
+    return (kernel.encoding[0] or DNA).size
 
 
 def fits_tables(kernels, views, memory_limit):

@@ -63,7 +63,9 @@ def shares(theta: np.ndarray) -> np.ndarray:
     return theta / theta.sum() if theta.any() else theta
 
 
-def solve_single(K: np.ndarray, Y: np.ndarray, c: np.ndarray, loss: Loss, intercept: bool, tol: float) -> Solution:
-    """The predictor of one kernel matrix, (T, n) targets and costs."""
+def solve_single(
+    K: np.ndarray, Y: np.ndarray, c: np.ndarray, loss: Loss, intercept: bool, tol: float, fits: int = 1
+) -> Solution:
+    """The predictor of one kernel matrix, (T, n) targets and costs; `fits` of them share the work of a fit."""
     bank = DenseBank.from_scaled(np.ascontiguousarray(K)[None], ["kernel"])
-    return solve(Problem(bank, Y, loss, Fixed([1.0]), c, intercept), solver="newton", tol=tol)
+    return solve(Problem(bank, Y, loss, Fixed([1.0]), c, intercept), solver="newton", tol=tol, fits=fits)

@@ -1,4 +1,5 @@
 import warnings
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -8,12 +9,16 @@ from ...losses.base import Loss
 from .base import TwoStage, solve_single
 
 _PREDICTOR_TOL = 1e-3  # gap of the predictors that the rule compares
+_FITS = 50  # of them share the work that one fit may take; it matters if C is so large that no predictor converges
 
 
 class BestSingle(TwoStage):
     """The best kernel alone, by cross-validation.
 
     All weight on the kernel whose predictor alone has the lowest mean held-out loss over `cv` folds.
+
+    A loss is at least 0, so that a kernel whose loss in some folds exceeds that of the best kernel in all folds is not
+    fitted in its other folds.
 
     Example k of each class (of all, for real targets) is in fold k mod cv, where copies count as separate examples.
 
@@ -46,13 +51,17 @@ class BestSingle(TwoStage):
             raise ValueError("BestSingle needs the loss to compare kernels by: bind(bank, Y, c, loss)")
         rows = np.flatnonzero((c > 0).any(axis=0))
         folds = self._folds(Y[:, rows], loss.targets == "binary" or set(np.unique(Y)) <= {-1.0, 1.0})
-        risk, gaps = np.full(bank.M, np.inf), np.zeros(bank.M)
-        for m in np.flatnonzero(bank.usable):
-            K = bank.combined(np.eye(1, bank.M, int(m))[0], rows, rows, dtype=np.float64)
-            parts = [_held_out(K, Y[:, rows], c[:, rows], folds == k, loss, intercept) for k in range(self.cv)]
-            risk[m], gaps[m] = np.sum(parts, axis=0)[0], np.max(parts, axis=0)[1]
+        done, gaps, last = np.zeros(bank.M, int), np.zeros(bank.M), -1
+        race = [(0.0, m) for m in np.flatnonzero(bank.usable).tolist()]  # (risk so far, kernel): the least goes on
+        while race and done[race[0][1]] < self.cv:
+            risk, m = heappop(race)
+            if m != last:
+                last, K = m, bank.combined(np.eye(1, bank.M, m)[0], rows, rows, dtype=np.float64)
+            part, gap = _held_out(K, Y[:, rows], c[:, rows], folds == done[m], loss, intercept)
+            done[m], gaps[m] = done[m] + 1, max(gaps[m], gap)
+            heappush(race, (risk + part if np.isfinite(part) else np.inf, m))
         _warn_unsolved(self, bank, gaps)
-        return np.eye(1, bank.M, int(np.argmin(risk)))[0]
+        return np.eye(1, bank.M, race[0][1])[0] if race else np.zeros(bank.M)
 
     def _folds(self, Y, stratify):
         labels = np.unique(Y, axis=1, return_inverse=True)[1].ravel() if stratify else np.zeros(Y.shape[1], int)
@@ -68,7 +77,7 @@ class BestSingle(TwoStage):
 
 def _held_out(K, Y, c, test, loss, intercept):
     """(Σ c V over the test examples, the gap) of the predictor learned on the others."""
-    found = solve_single(K[np.ix_(~test, ~test)], Y[:, ~test], c[:, ~test], loss, intercept, _PREDICTOR_TOL)
+    found = solve_single(K[np.ix_(~test, ~test)], Y[:, ~test], c[:, ~test], loss, intercept, _PREDICTOR_TOL, _FITS)
     f = found.a @ K[np.ix_(~test, test)] + found.b[:, None]
     return sum(float(w[test] @ loss.value(y[test], f_t)) for y, w, f_t in zip(Y, c, f, strict=True)), found.gap
 
