@@ -41,7 +41,7 @@ def no_warnings():
         (np.ma.array(X, mask=X > 2), r"masked.*filled\(np.nan\)"),
         ([[1.0, 2.0], [3.0]] * 40, "rows of different lengths"),
         (None, "X is None"),
-        ("table.csv", "X is 'table.csv'"),
+        ("table.csv", r"X is one text \('table.csv'\).*read_csv"),
         (X[0], "(?i)reshape"),
         (FRAME["u"], "2-dimensional"),
         (X[:1], "two examples"),

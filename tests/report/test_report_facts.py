@@ -309,7 +309,7 @@ def test_more_right_answers_than_a_guess_are_seen_though_folds_are_few():
 
     true = np.array(["a"] * 258 + ["b"] * 192)
     own = np.where(np.arange(450) % 3 > 0, true, np.where(true == "a", "b", "a"))  # right in 300
-    case = SimpleNamespace(kind="classification", y=true, scoring=None)
+    case = SimpleNamespace(kind="classification", y=true, scoring=None, model=MKLClassifier())
     rows = np.arange(450)
     assert _more_often_right(case, [(rows, own)], [np.full(450, "a")])
     assert not _more_often_right(case, [(rows, np.full(450, "a"))], [np.full(450, "a")])

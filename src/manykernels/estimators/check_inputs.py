@@ -224,7 +224,10 @@ def refuse_text(X):
     """A ValueError if X is one text."""
     if isinstance(X, str | bytes):
         some = shown(X if len(X) <= 20 else X[:20]) + ", ..." * (len(X) > 20)
-        raise ValueError(f"X is one text ({some}): give a list of sequences or texts, [X] for one, or a table.")
+        raise ValueError(
+            f"X is one text ({some}): give a list of sequences or texts, [X] for one, or a "
+            "table, which pandas.read_csv reads from a file."
+        )
 
 
 def refuse_iterator(name, value):

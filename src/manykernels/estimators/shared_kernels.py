@@ -174,8 +174,8 @@ class SharedFold:
         """The plan of `fit`."""
         task = None if self.kernels.task is None else self.kernels.task[self.train]
         known = self.kernels.covariates
-        covariates = None if known is None else known.take(self.train)
-        examples = model._read(self.X_train if X is None else X, y, weight, task, covariates)
+        own = {} if known is None else {"covariates": known.take(self.train)}
+        examples = model._read(self.X_train if X is None else X, y, weight, task, **own)
 
         def make_bank(X, weight, rows, plain):
             return self.bank_for(model, X, weight, rows, lambda: plain(self.kernels.exact))

@@ -52,19 +52,19 @@ class CoupledProblem(InnerProblem):
             self.solved, outputs, b, gap = self._newton(K, np.array(a), target, max_rounds)
         return self.solved.copy(), outputs, b, gap
 
-    def _judged(self, K, a):
+    def _point(self, K, a):
         """(a, outputs, b, gap) at a, with the best b."""
         outputs = K @ a + self.shift
         b = self.best_b(outputs)
         return a, outputs, b, self.gap(a, outputs, b)
 
     def _newton(self, K, a, target, max_rounds):
-        best = self._judged(K, a)
+        best = self._point(K, a)
         b, f = best[2], best[1] + self.level(best[2])
         for _ in range(max_rounds):
             spend(400.0 + 1e-4 * len(a) ** 3)
             proved = -self.loss.slope(self.y, self.c, f + self.level(self.best_b(f)))
-            best = min(best, self._judged(K, a), self._judged(K, proved), key=_gap)
+            best = min(best, self._point(K, a), self._point(K, proved), key=_gap)
             if best[-1] <= target:
                 break
             slope = self.loss.slope(self.y, self.c, f)

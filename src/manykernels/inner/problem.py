@@ -157,7 +157,7 @@ class InnerProblem:
 
     def _without_pairs(self, K, a, target):
         """Newton steps from a, then the interior point method: a step on two variables would change Eᵀa."""
-        best = self._polished(K, *self._judged(K, a))
+        best = self._polished(K, *self._point(K, a))
         if best[-1] > target:
             point = interior_point(self, K, best[0], target)
             if point is not None and point[-1] < best[-1]:
@@ -168,7 +168,7 @@ class InnerProblem:
             best = min(best, (a, outputs, b, self.gap(a, outputs, b)), key=lambda point: point[-1])
         return best
 
-    def _judged(self, K, a):
+    def _point(self, K, a):
         """(a, outputs, b, gap) at a."""
         outputs = self.outputs(K, a)
         b = self.best_b(outputs) if self.covariates is None else self._stationary_b(a, outputs)
@@ -188,7 +188,7 @@ class InnerProblem:
     def _polished(self, K, a, outputs, b, gap):
         """The point after Newton steps on its free variables, or the point itself if they do not improve it."""
         x = self._active_set(K, a, outputs + self.linear + self.diagonal * a)
-        point = self._judged(K, x)
+        point = self._point(K, x)
         return point if point[-1] <= gap else (a, outputs, b, gap)
 
     def equality(self, index: np.ndarray) -> Any:

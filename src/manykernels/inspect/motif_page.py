@@ -6,14 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._markup import Markup, element, foreign
+from .._markup import Markup, element, foreign, own_file
 from .sequence_plots import LETTER_COLOURS
 
-STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color:#222}"
-    "table{border-collapse:collapse}th,td{padding:.4em 1em .4em 0;text-align:left;border-bottom:1px solid #ddd}"
-    "td.n{text-align:right}svg text{font:bold 10px Arial,Helvetica,'DejaVu Sans',sans-serif}"
-)
 COLUMN, HEIGHT = 16, 56  # of a logo, in pixels
 CAPITAL = 7.16  # the height of a capital of 10 pixels in Arial
 WIDTHS = {"A": 7.2, "C": 7.2, "G": 7.8, "T": 6.1, "U": 7.2, "I": 2.8, "W": 9.4, "M": 8.3}  # of capitals of 10 pixels
@@ -43,8 +38,9 @@ def motif_page(motifs: Any, title: str) -> str:
             element("p", "From first letter to first letter, read on the strand of the first motif."),
         ]
     meta = element("meta", charset="utf-8"), element("title", foreign(title))
-    page = element("html", element("head", *meta), element("body", element("main", *parts)), lang="en").html()
-    return "<!doctype html>\n" + page.replace("</head>", f"<style>{STYLE}</style></head>", 1)
+    style, _ = own_file("style", __package__, "motif_page.css")
+    page = element("html", element("head", *meta, style), element("body", element("main", *parts)), lang="en")
+    return "<!doctype html>" + "\n" + page.html()
 
 
 def _figures(motif):

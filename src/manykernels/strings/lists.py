@@ -129,19 +129,19 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
     `Sequences`, else the first of DNA, RNA and proteins that has all letters, but for a few: N, X, letters for several
     bases, rare amino acids and gaps match nothing. Upper and lower case are the same.
 
-        Parameters
-        ----------
-        X : list or array of str or bytes, or Sequences
+    Parameters
+    ----------
+    X : list or array of str or bytes, or Sequences
 
-        Returns
-        -------
-        list of (name, kernel)
+    Returns
+    -------
+    list of (name, kernel)
 
-        Examples
-        --------
-        >>> from manykernels.strings import sequence_kernels
-        >>> [name for name, kernel in sequence_kernels(["ACGTA", "ACGT"])]
-        ['2 letters anywhere', '3 letters anywhere', '4 letters anywhere']
+    Examples
+    --------
+    >>> from manykernels.strings import sequence_kernels
+    >>> [name for name, kernel in sequence_kernels(["ACGTA", "ACGT"])]
+    ['2 letters anywhere', '3 letters anywhere', '4 letters anywhere']
     """
     options: dict[str, Any]
     if isinstance(X, Sequences):
