@@ -251,13 +251,20 @@ def test_estimators_fit_predict_save_and_load(solver, tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "m.mk").decision_function(X), model.decision_function(X))
 
 
-def test_what_has_no_features_or_lacks_a_source_or_is_too_large_is_left_to_others():
+def test_what_has_no_features_or_is_too_large_is_left_to_others():
     X = dense()
     assert FeatureBank.from_list(KernelList.from_spec([Linear(), RBF(0.1)], X), X) is None
     assert FeatureBank.from_list(KernelList.from_spec([Linear()], X), X, memory_limit=1000) is None
+
+
+def test_the_features_of_a_missing_row_are_0():
+    X = dense()
     X[3, 2] = np.nan
     holes = KernelList.from_spec([("a", Linear(), [1]), ("b", Linear(), [2], "zero")], X)
-    assert FeatureBank.from_list(holes, X) is None
+    bank, filled = FeatureBank.from_list(holes, X, normalize=None), np.nan_to_num(X)
+    for m, column in enumerate((1, 2)):
+        wanted = np.outer(filled[:, column], filled[:, column])
+        np.testing.assert_allclose(bank.combined(np.eye(2)[m]), wanted, atol=1e-12)
 
 
 def test_solvers_for_matrices_take_features_too():

@@ -68,22 +68,20 @@ class TestColumns:
             fitted.views(wide.rename(columns={"gene7": "g"}))
         assert len(str(caught.value)) < 200
 
-    @pytest.mark.parametrize("kernels", [[RBF(gamma=0.1)], "auto"], ids=str)
-    def test_categories_and_times_are_told_with_their_columns(self, kernels):
+    def test_categories_and_times_are_told_with_their_columns(self):
         colours = FRAME.assign(v=["red", "blue"] * 40, w=pd.Categorical(["s", "m"] * 40))
-        frames = [
+        for data, match in [
             (colours, "columns 'v', 'w' .*'red'.*OneHotEncoder"),
             (FRAME.assign(v=pd.Timestamp("2020-01-01")), "column 'v'"),
             (FRAME[["u"]].astype("datetime64[ns]"), "times in column 'u'"),
             (FRAME.assign(v=1j), "complex numbers in column 'v'"),
-        ]
-        for data, match in [
-            *(frames if kernels != "auto" else []),  # those of frames are chosen, see tests/kernels/test_auto.py
             (colours.to_numpy(), "columns 1, 2 .*'red'"),
             (colours.to_numpy().astype(str), "columns 1, 2 .*'red'"),
         ]:
             with pytest.raises(ValueError, match=match):
-                MKLClassifier(kernels).fit(data, y)
+                MKLClassifier([RBF(gamma=0.1)]).fit(data, y)
+        chosen = [MKLClassifier().fit(data, y).kernel_names_ for data in (colours, colours.to_numpy())]
+        assert len(chosen[0]) == len(chosen[1]) and chosen[1][-1] == "column 2"  # an array is chosen for as a frame is
         assert MKLClassifier([("k", RBF(gamma=0.1), ["u", "x"])]).fit(colours, y).score(colours, y) > 0.5
 
     def test_missing_and_infinite_values_are_told_with_their_columns(self):
