@@ -150,10 +150,11 @@ def _recompute(case, model, decision, ours):
         point = Point(loss_of(model), omega.restrict(kernels, len(usable)), Y, c, intercept_of(model))
         given = theta[kernels], solution.a, solution.b, solution.dual_a
         value = point.certificate(*given, [Ks[m] for m in kernels], [As[m] for m in kernels], kappa)
-        if isinstance(omega, mr.Fixed):  # the fit may have had the sum of the kernels
-            point.summed = True
+        if point.omega.only(len(kernels)) is not None:  # the sum of the kernels is all there is
+            point.summed, point.omega = True, mr.Fixed(given[0])
             other = point.certificate(*given, [Ks[m] for m in kernels], [As[m] for m in kernels], kappa)
-            value = min(value, other, key=lambda one: abs(one["primal"] - solution.primal))
+            least = min(value["gap"], other["gap"])
+            value = min(value, other, key=lambda one: abs(one["primal"] - solution.primal)) | {"gap": least}
         total_primal, slack = total_primal + value["primal"], slack + value["primal_error"]
         if solution.gap < value["gap"] - value["bound"]:  # NaN claims nothing
             why = f"reported {solution.gap:.3e}, recomputed {value['gap']:.3e} ± {value['bound']:.1e}"

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from manykernels.regularizers import Entropy
+
 from . import certificate
 from .grams import lost
 from .judge import Ledger, Watch, Wrong, finite, near, same, snapshot
@@ -250,12 +252,15 @@ class Journey(Longer):
             )
 
     def relative_to(self, model: Any) -> float:
-        """What a gap is relative to, at most: Σ c V + ½ Σ ‖f‖²/θ + |Ω| is the objective where Ω ≥ 0.
+        """What a gap is relative to, at most: Σ c V + ½ Σ ‖f‖²/θ + |Ω| is the objective where Ω ≥ 0, else that − 2Ω.
 
         With |b| where there is one class (docs/theory-problem.md), whose objective is that sum less or plus b.
         """
         offset = float(np.abs(model.intercept_).max()) if self.plan.task == "one class" else 0.0
-        return abs(model.objective_) + 2 * offset
+        weights = np.atleast_2d(model.kernel_weights_)
+        entropy = isinstance(self.plan.model.regularizer, Entropy)
+        omega = sum(min(self.plan.model.regularizer.value(theta), 0.0) for theta in weights) if entropy else 0.0
+        return abs(model.objective_) + 2 * (offset - omega)
 
     def permuted(self) -> None:
         """The order of the examples does not matter, beyond the gap."""

@@ -308,3 +308,22 @@ def test_costs_of_kernels_stay_with_their_kernels():
     """Issue 11, point 24: a kernel that does not vary leaves, and the costs of the others do not move up."""
     part = WeightedLpNorm(2.0, [5.0, 1.0, 3.0]).restrict(np.array([1, 2]), 3)
     np.testing.assert_array_equal(part.weights, [1.0, 3.0])
+
+
+@pytest.mark.parametrize("size", [1.0, 1e120, 1e250])
+def test_the_minimum_within_an_ellipsoid_may_be_so_near_0_that_its_square_is_none(size):
+    """Issue 11: argmin ½ size ‖x‖² − Σx lies at 1/size, or on the ball."""
+    regularizer = NonIsotropic(np.eye(2))
+    model = Quadratic(size * np.eye(2), -np.ones(2))
+    found = regularizer.minimise(model, np.zeros(2), 1e-12)
+    np.testing.assert_allclose(found, np.minimum(1 / size, np.sqrt(0.5)), rtol=1e-6)
+
+
+class Quadratic:
+    """½ xᵀHx + gradientᵀx about 0."""
+
+    def __init__(self, H, gradient):
+        self.H, self.gradient = H, gradient
+
+    def block(self, index):
+        return self.H[np.ix_(index, index)]

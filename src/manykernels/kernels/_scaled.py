@@ -60,6 +60,7 @@ class ScaledKernel(Kernel):
 
 def _variance(X, weights):
     """The variance of the entries of X (n, d) with weighted examples; 0 if all are equal, without any rounding."""
+    X = X.astype(float) if sp.issparse(X) else X  # a copy, since `min` sorts the entries of an unsorted one in place
     if 0 not in X.shape and X.min() == X.max():
         return 0.0
     if weights is None and not sp.issparse(X):
@@ -67,6 +68,5 @@ def _variance(X, weights):
     w = np.ones(X.shape[0]) if weights is None else weights
     w = w / (w.sum() * X.shape[1])
     if sp.issparse(X):
-        X = X.astype(float)
         return w @ np.ravel(X.multiply(X).sum(axis=1)) - (w @ np.ravel(X.sum(axis=1))) ** 2
     return w @ np.sum((X - w @ np.sum(X, axis=1, dtype=float)) ** 2, axis=1, dtype=float)

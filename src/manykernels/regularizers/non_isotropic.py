@@ -133,8 +133,9 @@ class NonIsotropic(Regularizer):
             lo, hi = (mu, hi) if ratio > 1 else (lo, mu)
             if abs(ratio - 1) <= enough or (ratio <= 1 and mu <= enough * size) or not x.any():
                 break
-            slope = Ax[passive] @ solve(Ax[passive]) / ratio**3
-            new = mu - (1 / ratio - 1) / slope
+            new = lo
+            if ratio > 1e-100:  # whose cube does not underflow
+                new = mu - (1 / ratio - 1) * ratio**3 / (Ax[passive] @ solve(Ax[passive]))
             if not lo < new < hi:
                 new = 0.5 * (lo + hi) if lo > 0.1 * hi else max(np.sqrt(lo * hi), 1e-3 * hi, 1e-14 * size)
                 if new in (lo, hi):
