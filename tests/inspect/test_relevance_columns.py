@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.inspect import WeightsDisplay, bootstrap_weights, relevance
@@ -243,3 +243,10 @@ def test_the_area_under_the_roc_curve_is_that_of_scikit_learn():
     weight = np.arange(60.0)
     weighted = get_scorer("roc_auc")(model, frame, y, sample_weight=weight)
     assert _roc_auc(model, frame, y, sample_weight=weight) == weighted
+
+
+def test_folds_whose_held_out_examples_have_no_weight_are_named():
+    """Issue 11: it was a ZeroDivisionError."""
+    X, y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
+    with pytest.raises(ValueError, match="sample_weight is 0 for every held-out example of a fold: take fewer"):
+        relevance(MKLClassifier([RBF(0.1)], C=1.0), X, y, cv=KFold(5), sample_weight=np.repeat([0.0, 1.0], [2, 8]))

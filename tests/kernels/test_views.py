@@ -250,3 +250,14 @@ def test_a_view_whose_sum_its_type_cannot_hold():
     y = x[:, 0] > np.median(x[:, 0])
     fits = [MKLClassifier([("k", RBF(gamma=1e-6), "x")]).fit({"x": x.astype(t)}, y) for t in (np.float16, np.float64)]
     assert fits[0].objective_ == pytest.approx(fits[1].objective_, rel=2e-3)
+
+
+def test_examples_that_lack_the_sequences_are_decided_alone_as_among_others():
+    """Issue 11: a single such example ended in a TypeError."""
+    rng, ids = np.random.default_rng(0), [f"p{i}" for i in range(12)]
+    texts = ["".join(row) for row in rng.choice(list("ACGT"), size=(9, 8))]
+    X = Views({"rna": rng.normal(size=(12, 3)), "dna": texts}, ids={"rna": ids, "dna": ids[:9]})
+    kernels = [("rna", RBF(0.1)), ("words", Spectrum(2), "dna", "zero")]
+    model = MKLClassifier(kernels, C=1.0, approximation="nystroem", rank=6).fit(X, np.arange(12) % 2)
+    whole, alone = model.decision_function(X), model.decision_function(X[np.array([11])])
+    np.testing.assert_allclose(alone, whole[11:], rtol=1e-9)

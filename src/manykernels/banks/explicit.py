@@ -334,7 +334,7 @@ class ExplicitPredictor(Predictor):
         views = self.kernel_list.views(X)
         for v, view in enumerate(views):
             if view.X is None:
-                views[v] = view._replace(X=self.bank.views[v].X[np.zeros(view.present.size, int)])
+                views[v] = view._replace(X=self.bank.data()[v][np.zeros(view.present.size, int)])
         return views
 
     def _look_up(self, views, each, thetas):

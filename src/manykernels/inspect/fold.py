@@ -67,6 +67,9 @@ class Fold:
         cut = (lambda rows: X[np.ix_(rows, train)]) if is_precomputed(model) else lambda rows: take_examples(X, rows)
         self.X, self.y = cut(test), None if y is None else y[test]
         self.weight, self.scorer = None if weight is None else weight[test], score
+        if weight is not None and not np.any(self.weight):
+            raise ValueError("sample_weight is 0 for every held-out example of a fold: take fewer folds, or leave out "
+                             "the examples without weight.")  # fmt: skip
         own = None if weight is None else weight[train]
         self.model = clone(model).set_params(checkpoint=None, verbose=False, warm_start=False)
         given = cut(train), None if y is None else y[train]

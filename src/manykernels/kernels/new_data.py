@@ -237,7 +237,9 @@ def _new_lengths(kernels, arrays, used):
 
 def _sizes(plan, arrays):
     """(lengths, rows) of the sequences of a view, without missing ones."""
-    x = arrays.column(*plan.where) if arrays.X[plan.name] is not None else []
+    if arrays.X[plan.name] is None:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    x = arrays.column(*plan.where)
     if isinstance(x, Sequences):
         return np.asarray(x.lengths, np.int64), np.arange(len(x.lengths))
     items = np.asarray(x, object)

@@ -249,7 +249,8 @@ def string_view(x, encoding, zero):
         items = items[:, 0] if items.ndim == 2 and items.shape[1] == 1 else items
         if items.ndim == 1:
             lost = missing_entries(items)
-            present = ~lost & [not isinstance(item, str | bytes) or len(item.strip()) > 0 for item in items]
+            blank = np.array([isinstance(item, str | bytes) and not item.strip() for item in items], dtype=bool)
+            present = ~(lost | blank)
             if not present.all():
                 if not present.any():
                     return View(None, present)
