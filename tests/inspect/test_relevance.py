@@ -106,6 +106,8 @@ def test_sources_that_see_columns_of_others_are_named():
     found = relevance(MKLClassifier(parts, C=1.0), X, y, cv=3, sources=own)
     assert [(one.name, one.others) for one in found.shared] == [("both", ["one"])]
     assert "both also sees the columns of one:" in str(found)
+    found.shared = 8 * found.shared
+    assert str(found).count("also sees") == 5 and "3 more sources see columns of others" in str(found)
     found = relevance(
         MKLClassifier([*parts, ("all", RBF(0.1))], C=1.0), X, y, cv=3, sources={"1": ["one"], "2": ["last"]}
     )

@@ -12,6 +12,7 @@ from .metric import mean_shares, said
 from .sources import Shared
 
 MEASURES = ("relevance", "drop", "permute", "gain", "alone")
+SHARED_SHOWN = 5  # sources that share columns with others, which a table names below
 _COLUMNS = ("relevance", "drop", "permute", "alone")
 
 
@@ -248,7 +249,9 @@ class Relevance:
                 f"{group.drop_se:.3f}"
             )
         below += [said(source, shares) for source, shares in self.metric.items()]
-        return head, body, [*below, *(one.said() for one in self.shared)]
+        below += [one.said() for one in self.shared[:SHARED_SHOWN]]
+        others = len(self.shared) - SHARED_SHOWN
+        return head, body, [*below, f"{others} more sources see columns of others"] if others > 0 else below
 
     def __str__(self) -> str:
         head, body, below = self._cells()

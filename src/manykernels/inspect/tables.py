@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators import MKLClassifierCV, MKLRegressorCV, MKLSurvivalCV
 from ..estimators.check_inputs import optional
+from ..estimators.cross_validated import CrossValidated
 
 
 def check_model(model):
@@ -21,7 +21,7 @@ def check_model(model):
 def check_plain(model):
     """A ValueError unless `model` learns kernel weights at a given C."""
     check_model(model)
-    if isinstance(model, MKLClassifierCV | MKLRegressorCV | MKLSurvivalCV):
+    if isinstance(model, CrossValidated):
         raise ValueError(
             f"model is a {type(model).__name__}, which chooses C in every fit: give its best_estimator_, or an "
             "estimator with the C and the regularizer that it chose."
@@ -30,7 +30,7 @@ def check_plain(model):
 
 def chosen_model(model):
     """The estimator that a fitted `MKLClassifierCV` or `MKLRegressorCV` chose; any other model itself."""
-    searched = isinstance(model, MKLClassifierCV | MKLRegressorCV | MKLSurvivalCV) and optional(model, "C_") is not None
+    searched = isinstance(model, CrossValidated) and optional(model, "C_") is not None
     return model.best_estimator_ if searched else model
 
 

@@ -34,7 +34,7 @@ def pair_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
 
     β, the multiplier of Σ a, is the intercept that these a imply: f = K a + β.
     """
-    team = TeamMemory(1, np.empty(1, np.int64), np.empty((1, 3, 16)), np.empty((3, len(a))))  # NOTES: (3, 16)
+    team = TeamMemory(1, np.empty(1, np.int64), np.empty((1, NOTES[0], NOTES[1])), np.empty((3, len(a))))
     return _steps(0, team, K, a, gradient, BoxTerms(diagonal, kink, lo, hi), eps, max_steps)
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_number
-from ..estimators import MKLClassifierCV, MKLRegressorCV, MKLSurvivalCV
 from ..estimators.check_inputs import among_themselves, is_precomputed
 from ..estimators.covariates import Covariates, new_covariates
+from ..estimators.cross_validated import CrossValidated
 from ..estimators.survival_times import read_times
 from ..inspect.displays.base import members_of
 from ..inspect.tables import check_model
@@ -110,7 +110,7 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
     """
     check_model(model)
     check_is_fitted(model)
-    search = model if isinstance(model, MKLClassifierCV | MKLRegressorCV | MKLSurvivalCV) else None
+    search = model if isinstance(model, CrossValidated) else None
     chosen = model if search is None else search.best_estimator_
     asked = ReportOptions(**options)
     target = asked.target or (y if isinstance(y, str) else None)

@@ -125,7 +125,8 @@ def _of_all(facts):
 
 
 def _called(measure):
-    return f"{measure} of" if measure[:2] in ("R²", "D²", "co") else f"a score ({name(measure, 40)}) of"
+    measure = f"a {measure}" if measure == "concordance" else measure
+    return f"{measure} of" if measure[:2] in ("R²", "D²", "a ", "co") else f"a score ({name(measure, 40)}) of"
 
 
 def called(unit: dict[str, Any], bold: bool = False) -> str:
