@@ -112,10 +112,8 @@ def shared_by_samples(model: Any, X: Any, rows: np.ndarray) -> SharedKernels | N
         return None
     twin, limit = clone(model), parse_bytes(model.memory_limit)
     X = twin._check_X(X, reset=True)
-    some, found = (
-        take_examples(X, rows),
-        SharedKernels(X, None, regularizers.get(model.regularizer).exact, model.device),
-    )
+    some = take_examples(X, rows)
+    found = SharedKernels(X, None, regularizers.get(model.regularizer).exact, model.device)
     if not found.here or not _same(twin._kernel_list(X, limit, None), twin._kernel_list(some, limit, None)):
         return None
     return None if found.of(twin, some, None)[0] is None else found

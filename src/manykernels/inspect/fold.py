@@ -243,13 +243,15 @@ class Fold:
         A source that carries the covariates shares their effect with them, as a fit may split it in any way. So
         permutations move the rest alone: the part that the covariates express stays with its examples.
         """
-        return f if self.Z is None else f - self._explained @ f
+        if self.Z is None:
+            return f
+        E = self._basis
+        return f - E @ (E.T @ f) / len(E)
 
     @cached_property
-    def _explained(self):
-        """The projection (n_test, n_test) onto the constant and the covariates."""
-        E = covariate_basis(self.Z, True)[0]
-        return E @ E.T / len(E)
+    def _basis(self):
+        """E (n_test, k), orthogonal columns of length √n_test that span the constant and the covariates."""
+        return covariate_basis(self.Z, True)[0]
 
     def decisions(self, machines):
         """Σ_m f_m + b of each machine at the held-out examples, (n_test, T); machines share the kernel values."""
