@@ -257,9 +257,9 @@ class Journey(Longer):
         With |b| where there is one class (docs/theory-problem.md), whose objective is that sum less or plus b.
         """
         offset = float(np.abs(model.intercept_).max()) if self.plan.task == "one class" else 0.0
-        weights = np.column_stack(
-            [np.atleast_2d(model.kernel_weights_), np.ravel(getattr(model, "slack_weight_", 0.0))]
-        )
+        weights = np.atleast_2d(model.kernel_weights_)
+        slack = np.broadcast_to(np.ravel(getattr(model, "slack_weight_", 0.0)), len(weights))
+        weights = np.column_stack([weights, slack])
         entropy = isinstance(self.plan.model.regularizer, Entropy)
         omega = sum(min(self.plan.model.regularizer.value(theta), 0.0) for theta in weights) if entropy else 0.0
         return abs(model.objective_) + 2 * (offset - omega)
