@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import table as auto_table
 from ._data import is_number, numeric_names
 from ._matrices import with_places
 from ._sequences import say_taken, string_table
@@ -47,8 +48,6 @@ def _matrix(frame, stem, say):
 
 def _suggest_columns(frame, sequences, say, hint):
     """(tables, a sentence on them) for the columns, as estimators choose them; `sequences` come from FASTA files."""
-    from ..kernels import table as auto_table
-
     columns = auto_table.describe(auto_table.entries(frame), sequences)
     specs, chosen = auto_table.choose_for(columns, len(frame))
     if not specs:
@@ -189,10 +188,8 @@ def as_words(column: Any) -> np.ndarray:
 
 def as_days(column: Any) -> np.ndarray:
     """A column of dates as days since 1970; the error shows the first entry that is not a date."""
-    from ..kernels.table import days
-
     try:
-        return days(column.to_numpy())
+        return auto_table.days(column.to_numpy())
     except ValueError as error:
         raise Wrong(
             f"Column {column.name!r} has an entry that is no date ({error}): write dates as 2024-03-01."

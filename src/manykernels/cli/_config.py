@@ -9,6 +9,7 @@ from typing import Any
 
 import manykernels as mk
 
+from ..kernels.table import TableScaler, describe, entries, is_number_text, scaler, words
 from ._columns import indicators
 from ._data import holds_numbers, numeric_names, pick
 from ._matrices import columns_of_matrix
@@ -60,15 +61,11 @@ def kernel_class(name: str) -> Any:
 
 def tfidf() -> Any:
     """The words of texts; rare words weigh more (tf-idf)."""
-    from ..kernels.table import words
-
     return words()
 
 
 def written_columns(specs: Any) -> dict[str, str]:
     """{column: "sequences", "objects" or "dates"} for columns of string kernels, kernels on texts and on dates."""
-    from ..kernels.table import TableScaler
-
     found: dict[str, str] = {}
     for spec in map(mk.kernels.spec.as_spec, specs if isinstance(specs, list) else []):
         if spec.kernel.reads in ("sequences", "objects"):
@@ -147,16 +144,12 @@ def _specification(table, k, frame):
 
 def _other_kinds(frame):
     """{column: "categories" or "dates"} of the columns that hold no numbers."""
-    from ..kernels.table import describe, entries
-
     frame = frame[[name for name in frame.columns if not holds_numbers(frame[name])]]
     return {column.name: column.kind for column in describe(entries(frame)) if column.kind in ("categories", "dates")}
 
 
 def _scaled(frame, others):
     """(columns of the model, missing, transformer) of a kernel on standardised columns, categories as indicators."""
-    from ..kernels.table import TableScaler, scaler
-
     columns, parts = [], []
     for name in frame.columns:
         own = indicators(frame, name) if others.get(name) == "categories" else [name]
@@ -187,8 +180,6 @@ def _matrix_columns(name, columns, frame):
 
 
 def _check_column(column, name, missing):
-    from ..kernels.table import is_number_text
-
     if not holds_numbers(column):
         text = next((value for value in column if isinstance(value, str) and not is_number_text(value)), None)
         text = column.dropna().iloc[0] if text is None and column.notna().any() else text
