@@ -55,3 +55,15 @@ def pytest_runtest_setup(item):
 def pytest_runtest_call(item):
     if hasattr(item, "module"):  # pytest's item
         restart(item.module)
+
+
+@pytest.fixture(autouse=True)
+def compiled_loops(request, monkeypatch):
+    """Small tests of banks, kernels and contracts take the compiled loops, as large data do.
+
+    `banks/test_plain_loops.py` compares them with NumPy, which computes few kernel values everywhere else.
+    """
+    if request.path.parent.name in ("banks", "contracts", "kernels"):
+        from manykernels.kernels import pair_blocks
+
+        monkeypatch.setattr(pair_blocks, "MAX_PLAIN_VALUES", -1)

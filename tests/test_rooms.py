@@ -38,8 +38,6 @@ FLOORS = (  # from the ground up; rooms of one floor do not know each other
 
 LATE = {  # imports inside functions that keep scikit-learn from being loaded
     ("__main__", "cli"),
-    ("cli._columns", "kernels.table"),
-    ("cli._config", "kernels.table"),
     ("cli.demo", "banks"),
     ("cli.gkm", "estimators.lsgkm"),
     ("cli.report", "report.describe"),

@@ -35,7 +35,7 @@ class Walk:
         check_length(X, self.length)
         return Rows(planes(X), np.zeros(len(X), self.dtype), None, index)
 
-    def block(self, left, right, out, hits=None):
+    def block(self, left, right, out, hits=None, plain=False):
         """Nothing: there is no base block, and `pieces` computes the kernels."""
         return out
 
@@ -194,10 +194,10 @@ class WalkTiles(Tiles):
 
         super().weighted(left, right, rest, n_rows, n_cols, emit_all if walks else emit, symmetric, shifted)
 
-    def _block_products(self, plan, a, right, cb, halved, check):
+    def _block_products(self, plan, a, right, cb, halved, check, plain):
         group, chosen = plan.group, plan.chosen
         if not (isinstance(group, WalkGroup) and group.fused(a, right)):
-            return super()._block_products(plan, a, right, cb, halved, check)
+            return super()._block_products(plan, a, right, cb, halved, check, plain)
         part, A = group.subset(chosen, group.members[chosen]), plan.vectors[0].astype(np.float64)
         first = halved[0] if halved else 0
         if halved:

@@ -210,7 +210,7 @@ class Called:
     def side(self, X, index=None, n_jobs=1):
         return Rows(X, np.asarray(self.kernel.diag(X), float).astype(self.dtype), None, index)
 
-    def block(self, left, right, out, hits=None):
+    def block(self, left, right, out, hits=None, plain=False):
         if left.cache is not None and right.cache is not None:
             return PairBase.block(self, left, right, out)  # reads the cache
         out[:] = check_block(self.kernel, self.kernel.between(left.x, right.x), out.shape)
@@ -234,7 +234,7 @@ class Gram(Called):
             raise ValueError(f"fit_transform of {self.kernel.transformer!r} returned {K.shape} for {len_(X)} examples.")
         return Rows(K.astype(self.dtype), np.diag(K).astype(self.dtype), None, index)
 
-    def block(self, left, right, out, hits=None):
+    def block(self, left, right, out, hits=None, plain=False):
         out[:] = left.x[:, right.index]
         return out
 

@@ -7,6 +7,7 @@ from ..kernels.matrix_files import MatrixFiles
 from ..kernels.stack import KernelStack
 
 STACK_ROWS = 64  # of a block; fixed, so that results do not depend on the number of threads
+MIRROR_ROWS = 128
 
 
 class Stack:
@@ -104,7 +105,7 @@ class Stack:
 
         run_blocks(block, range(0, len(rows), STACK_ROWS), n_jobs)
         if symmetric:
-            loops.mirror(out)
+            _mirror(out)
         return out
 
     def products(self, A, cols, rows, kernels, shift, n_jobs=None):
@@ -121,10 +122,22 @@ class Stack:
             if self.last:
                 loops.multiply_last(self.array, kernels, shift, A, sums, cols, rows[part], out[:, :, part])
             else:
-                loops.multiply_first(self.array, kernels, shift[kernels], A, sums, cols, rows[part], out[:, :, part])
+                loops.multiply_first(self.array, kernels, shift[kernels], A, sums, cols, rows[part], r0, out)
 
         run_blocks(block, range(0, len(rows), STACK_ROWS), n_jobs)
         return out
+
+
+def _mirror(K):
+    """Copies the upper triangle of a square matrix onto the lower, tile by tile."""
+    for i in range(0, len(K), MIRROR_ROWS):
+        rows = slice(i, i + MIRROR_ROWS)
+        tile = K[rows, rows]
+        low = np.tril_indices(len(tile), -1)
+        tile[low] = tile.T[low]
+        for j in range(i + MIRROR_ROWS, len(K), MIRROR_ROWS):
+            cols = slice(j, j + MIRROR_ROWS)
+            K[cols, rows] = K[rows, cols].T
 
 
 class FileStack(Stack):

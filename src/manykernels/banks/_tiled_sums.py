@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._threads import n_threads, run_blocks
-from ..kernels.pair_blocks import same
+from ..kernels.pair_blocks import few, same
+from . import _plain_loops
 from ._chebyshev_columns import SmoothColumns, column_bytes, column_cost, column_products, smooth_column
 from ._exponential_table import cells, table_bytes, tables
 from ._narrow_views import NarrowViews
@@ -63,11 +64,11 @@ class Tiles:
 
         `shifted` subtracts the mean of each kernel, which keeps the float32 digits of the differences.
         """
-        from ..loops.elementwise import combine, tabulate
-
         weights, none = theta * self.scale, np.empty((0, 0), self.dtype)
-        rb, cb = self.shape(n_rows, n_cols, len(theta), 32 if symmetric else 16)  # the last tiles are small
-        plans, many = self._plan(left, right, weights, shifted, rb, cb, min(n_rows, n_cols))
+        plain = few(n_rows, n_cols, np.count_nonzero(weights))
+        loops = _loops(plain)
+        rb, cb = self.shape(n_rows, n_cols, len(theta), _parts(plain, 32 if symmetric else 16))  # the last are small
+        plans, many = self._plan(left, right, weights, shifted, rb, cb, 0 if plain else min(n_rows, n_cols))
 
         def work(tile):
             r0, r1, c0, c1 = tile
@@ -77,15 +78,15 @@ class Tiles:
             for i, group, chosen, shift, sums in plans:
                 a, b = left[i].take(slice(r0, r1)), right[i].take(slice(c0, c1))
                 hits = same(a.index, b.index) if hits is None else hits
-                group.pairs.block(a, b, B, hits)
+                group.pairs.block(a, b, B, hits, plain)
                 for t, table in enumerate(sums):
-                    tabulate(B, *table, total[t])
+                    loops.tabulate(B, *table, total[t])
                 for block, ms in group.pieces(B, a, b, chosen):
                     F = none if b.factor is None else b.factor[ms]
                     rows = np.ones((1, r1 - r0)) if a.factor is None else a.factor[ms]
                     for t in range(len(theta)):
                         W = (weights[t, group.members[ms], None] * rows).astype(self.dtype)
-                        combine(block, group.degree[ms], group.g[ms], group.c[ms], shift[ms], W, F, total[t])
+                        loops.combine(block, group.degree[ms], group.g[ms], group.c[ms], shift[ms], W, F, total[t])
             for views in many:
                 views.add(total, slice(r0, r1), slice(c0, c1))
             emit(r0, r1, c0, c1, total)
@@ -99,6 +100,8 @@ class Tiles:
     def _plan(self, left, right, weights, shifted, rb, cb, n):
         """(plans, many) for the sums of each group, in tiles of rb rows and cb columns; n is the smaller side.
 
+        n = 0 asks for kernels by form alone, which NumPy can compute.
+
         A plan is (number, group, kernels by form, shifts, tables of the other kernels, one per sum); `many` are groups
         that are summed together: `SmoothColumns` and `NarrowViews`.
         """
@@ -108,7 +111,7 @@ class Tiles:
         for i, group, chosen in self.active((weights != 0).any(axis=0)):
             a, b = left[i], right[i]
             plain = a.factor is None and b.factor is None
-            smooth = smooth_column(group, chosen, a, b) if plain else None
+            smooth = smooth_column(group, chosen, a, b) if plain and n else None
             p = int(smooth[2].max()) if smooth else n
             shift = (self.mean if shifted and plain else nowhere)[group.members]
             if 3 * p < n and 0.06 * p * T < group.cost(chosen, T):
@@ -119,13 +122,13 @@ class Tiles:
                     many.setdefault("smooth", SmoothColumns()).append(group, chosen, a, b, *sums, *smooth[:2], p)
                     continue
             top, exponentials, direct, table = group.top(a, b), chosen[:0], chosen, None
-            if plain:
+            if plain and n:
                 exponentials, direct = self._exponentials(group, chosen, a, b, top, 2.5 * T, used, threads)
             if exponentials.size:
                 table = self._mixed(group, exponentials, weights, shift, top)
                 used += 2 * table[0].nbytes
             shift = shift.astype(self.dtype)
-            if plain and NarrowViews.takes(group, chosen, a, b):
+            if plain and n and NarrowViews.takes(group, chosen, a, b):
                 used += a.x.nbytes + b.x.nbytes
                 forms = group.degree[direct], group.g[direct], group.c[direct], shift[direct]
                 views = many.setdefault(group.pairs.kind, NarrowViews(group.pairs.kind))
@@ -153,8 +156,9 @@ class Tiles:
         where = np.full(self.scale.size, -1)
         where[kernels] = np.arange(len(kernels))
         result = np.zeros((len(A), len(kernels), n_rows))
-        plans, columns = self._plan_products(left, right, A, n_rows, where >= 0, halved, check)
-        rb, cb = self.shape(n_rows, A.shape[1], parts=max(1, min(16, 64 // max(len(plans), 1))))
+        plain = few(n_rows, A.shape[1], len(kernels))
+        plans, columns = self._plan_products(left, right, A, n_rows, where >= 0, halved, check, plain)
+        rb, cb = self.shape(n_rows, A.shape[1], parts=_parts(plain, max(1, min(16, 64 // max(len(plans), 1)))))
         blocks, most = [], self._sums() // max(len(A), 1)
         for plan in plans:  # one group per block: calls of compiled code are slow
             step = max(16, min(rb, most // plan.table[0][0].size)) if plan.table else rb
@@ -163,7 +167,7 @@ class Tiles:
         def rows(block):
             plan, r0, r1 = block
             a, b = left[plan.side].take(slice(r0, r1)), right[plan.side]
-            sums = self._block_products(plan, a, b, cb, (r0, r1) if halved else None, check)
+            sums = self._block_products(plan, a, b, cb, (r0, r1) if halved else None, check, plain)
             result[:, where[plan.group.members[plan.chosen]], r0:r1] = sums.transpose(2, 1, 0)
 
         def column(plan):
@@ -176,14 +180,17 @@ class Tiles:
         result *= self.scale[kernels][:, None]
         return result
 
-    def _plan_products(self, left, right, A, n_rows, wanted, halved, check):
-        """(plans for `_block_products`, plans for `column_products`)."""
+    def _plan_products(self, left, right, A, n_rows, wanted, halved, check, plain):
+        """(plans for `_block_products`, plans for `column_products`); `plain` asks for products by form alone."""
         (T, n_cols), threads, used = A.shape, n_threads(self.n_jobs), 0
         size = n_rows, n_cols, T
         plans, columns, shared = [], [], np.ascontiguousarray(A, self.dtype)[None]
         for i, group, chosen in self.active(wanted):
             a, b = left[i], right[i]
             vectors = shared if b.factor is None else np.ascontiguousarray(shared * b.factor[chosen][:, None])
+            if plain:
+                plans.append(RowProducts(i, group, chosen, vectors, chosen[:0], chosen, None))
+                continue
             unsure = check and not all(group.kernels[m].psd for m in chosen)
             smooth, cost = None if unsure else smooth_column(group, chosen, a, b), np.inf
             if smooth and self._fits(threads * column_bytes(smooth[2], *size)):
@@ -230,10 +237,9 @@ class Tiles:
             coarse &= self.dtype == np.float32
         return (exponentials, chosen[~ones]) if quicker or coarse else no_table
 
-    def _block_products(self, plan, a, right, cb, halved, check):
+    def _block_products(self, plan, a, right, cb, halved, check, plain):
         """(rows, chosen, T) sums for the rows of one side `a`."""
-        from ..loops.elementwise import multiply, scatter
-
+        loops = _loops(plain)
         _, group, chosen, vectors, exponentials, direct, table = plan
         n_rows, n_cols, T = a.own.size, right.own.size, vectors.shape[1]
         sums = np.zeros((n_rows, chosen.size, T))
@@ -242,25 +248,39 @@ class Tiles:
         for c0 in range(halved[0] if halved else 0, n_cols, cb):
             c1 = min(c0 + cb, n_cols)
             b = right.take(slice(c0, c1))
-            B = group.pairs.block(a, b, np.empty((n_rows, c1 - c0), self.dtype), same(a.index, b.index))
+            B = group.pairs.block(a, b, np.empty((n_rows, c1 - c0), self.dtype), same(a.index, b.index), plain)
             v = vectors[:, :, c0:c1]
             if halved:
                 v = v * np.where(np.arange(c0, c1) < halved[1], 1, 2).astype(self.dtype)
             if table is not None:  # the factors belong to the view: all exponentials share them
                 shared = v[np.searchsorted(chosen, exponentials[0]) if len(v) > 1 else 0]
-                scatter(B, np.ascontiguousarray(shared), *table[1:], H)
+                loops.scatter(B, np.ascontiguousarray(shared), *table[1:], H)
             for piece, ms in group.pieces(B, a, b, direct):
                 if check is not None:
                     check(group, ms, piece, a, b)
                 at = np.searchsorted(chosen, ms)
                 part = np.zeros((n_rows, ms.size, T))
                 mine = np.ascontiguousarray(v if len(v) == 1 else v[at])
-                multiply(piece, group.degree[ms], group.g[ms], group.c[ms], mine, part)
+                loops.multiply(piece, group.degree[ms], group.g[ms], group.c[ms], mine, part)
                 sums[:, at] += part
         if table is not None:
             part = H.reshape(n_rows * T, -1) @ table[0].reshape(exponentials.size, -1).T
             sums[:, np.searchsorted(chosen, exponentials)] = part.reshape(n_rows, T, -1).transpose(0, 2, 1)
         return sums if a.factor is None else sums * a.factor[chosen].T[:, :, None]
+
+
+def _loops(plain):
+    """The loops in NumPy, or the compiled ones."""
+    if plain:
+        return _plain_loops
+    from ..loops import elementwise
+
+    return elementwise
+
+
+def _parts(plain, parts):
+    """Fewer parts for NumPy, which takes microseconds for a call."""
+    return min(parts, 8) if plain else parts
 
 
 def _row_cost(group, chosen, exponentials, top, n_rows, n_cols, T, halved):

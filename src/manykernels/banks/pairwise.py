@@ -20,7 +20,7 @@ from ..inner.systems import cut_out
 from ..kernels.base import len_
 from ..kernels.kernel_list import KernelList
 from ..kernels.normalize import Scaled, check_normalize, kind_of, precision
-from ..kernels.pair_blocks import BlockSide
+from ..kernels.pair_blocks import BlockSide, few, width
 from ._degree_walks import WalkTiles, make_groups
 from ._kernel_groups import arrays_of, data_of, merge_equal_sides, nbytes
 from ._tiled_sums import MIN_TILE_ENTRIES, TILES_PER_THREAD, tile_shape
@@ -62,6 +62,7 @@ class PairwiseBank(Bank):
     """
 
     whole = True
+    _unscaled: np.ndarray | None = None  # matrices (M, n, n) before their normalisation, until `matrices` takes them
 
     def __init__(
         self,
@@ -154,11 +155,12 @@ class PairwiseBank(Bank):
                 continue
             limit, free = limit - size, free - size
             cache = np.empty((self.n, self.n), self.dtype)
+            plain = few(self.n, self.n, width(side.x))
 
-            def work(r0, group=group, side=side, cache=cache):
+            def work(r0, group=group, side=side, cache=cache, plain=plain):
                 a, b = side.take(slice(r0, r0 + rows)), side.take(slice(r0, None))
                 B = np.empty((a.own.size, b.own.size), self.dtype)
-                group.pairs.block(a, b, B, (np.arange(len(B)), np.arange(len(B))))
+                group.pairs.block(a, b, B, (np.arange(len(B)), np.arange(len(B))), plain)
                 cache[r0 : r0 + rows, r0:] = B
                 cache[r0 + rows :, r0 : r0 + rows] = B[:, rows:].T
 
@@ -177,7 +179,11 @@ class PairwiseBank(Bank):
         def check(*block):
             suspects.update(block[0].indefinite(*block[1:]))
 
-        sums = self._sums(w, check)
+        if self._kept_at_once():
+            self._unscaled = self.matrices()
+            sums = self._unscaled @ w
+        else:
+            sums = self._sums(w, check)
         diagonal, means = self._diagonals @ w / w.sum(), sums @ w / w.sum() ** 2
         bad = ~np.isfinite(diagonal + means)
         if bad.any():
@@ -191,6 +197,12 @@ class PairwiseBank(Bank):
             warn_indefinite(self.indefinite)
         self._take_scale(scale, usable, means)
         report_unusable(self.names, self.usable)
+
+    def _kept_at_once(self):
+        """Whether the matrices are few and will be kept: then they also give the sums for the scales."""
+        kept = self.dtype == np.float64 and few(self.n, self.n, self.M) and self.cost() >= 0.5 * self.M
+        certain = all(kernel.psd for kernel in self.kernel_list.kernels)
+        return kept and certain and 10 * self.M * self.n**2 <= MemoryBudget(self.free).share("matrices kept")
 
     def _take_scale(self, scale, usable, means):
         self.scale, self.usable = scale, usable
@@ -260,6 +272,10 @@ class PairwiseBank(Bank):
     def matrices(self, kernels: Index = None, rows: Index = None, dtype: DType = None) -> np.ndarray:
         """Computes up to `KERNELS_PER_PASS` kernels of one base from each of its blocks."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+        if self._unscaled is not None and rows is None and kernels.size == self.M:
+            S, self._unscaled = self._unscaled, None
+            S *= self.scale[:, None, None]
+            return S if dtype is None else S.astype(dtype, copy=False)
         sides = take(self.sides, rows, self.tiles.active(np.isin(np.arange(self.M), kernels)))
         n, where = self.n if rows is None else len(rows), np.full(self.M, -1)
         where[kernels] = np.arange(kernels.size)
@@ -292,6 +308,10 @@ class PairwiseBank(Bank):
     def _part(self, rows, kernels, free=None):
         """The bank on some rows and kernels with the same scales; it keeps the base blocks that fit."""
         part, index = copy.copy(self), np.arange(rows.size)
+        if rows.size == self.n and kernels.size == self.M:
+            self._unscaled = None  # the part has it now
+        else:
+            part._unscaled = None
         part.n, part.M, part.names = rows.size, kernels.size, [self.names[m] for m in kernels]
         part.scale, part.usable = self.scale[kernels], self.usable[kernels]
         part._diagonals = self._diagonals[np.ix_(kernels, rows)]

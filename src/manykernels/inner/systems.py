@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from .._central_path import multipliers
 from .._threads import limit_blas, n_threads, run_blocks, slices
 
-MAX_SERIAL_ROWS = 500  # up to which one thread copies a submatrix
+MAX_SERIAL_ROWS = 1000  # up to which one thread copies a submatrix, and BLAS multiplies a matrix
 LARGE_BLOCK_ROWS = 3000  # above, free blocks of a float32 kernel are factored in float32
 MAX_FACTORED_VARIABLES = 10000  # above, conjugate gradients replace the Cholesky factor
 LONG_PRODUCT_THREADS = 4  # idle threads of BLAS spin, and keep cores from a team
@@ -118,7 +118,7 @@ def _factor(K, index, diagonal, E, n_jobs, single=False):
     """The lower Cholesky factor of K_FF + D_F plus a small multiple of I; float32 if K is and the block is large."""
     single = K.dtype == np.float32 and (single or len(index) > LARGE_BLOCK_ROWS)
     A = cut_out(K, index, np.float32 if single else np.float64, n_jobs)
-    parts, spot = slices(len(A), 1 + len(A) // MAX_SERIAL_ROWS), np.arange(len(A))
+    parts, spot = slices(len(A), 1 + len(A) // 500), np.arange(len(A))
     size = max(1e-300, *run_blocks(lambda part: float(max(A[part].max(), -A[part].min())), parts, n_jobs))
     floor = raised = (1e-5 if single else 1e-6 if K.dtype == np.float32 else 1e-11) * size
     lift, equality = 0.0 if E is None else size, E is not None  # Eᵀx is fixed: multiples of EEᵀ have no effect, and
@@ -186,11 +186,12 @@ def _conjugate_gradients(K, index, d, E, n_jobs):
 
 def matvec(K, v, n_jobs=1):
     """K v for symmetric K, from the rows of the support of v, with float64 sums over float32 blocks."""
+    support = np.flatnonzero(v)
+    whole = len(v) <= MAX_SERIAL_ROWS or 2 * len(support) > len(v) and len(v) <= LARGE_BLOCK_ROWS
+    if K.dtype == np.float64 and whole:
+        return v @ K
     from ..loops.rows import add_rows
 
-    support = np.flatnonzero(v)
-    if K.dtype == np.float64 and len(v) <= LARGE_BLOCK_ROWS and 2 * len(support) > len(v):
-        return v @ K
     out, x, parts = np.zeros(len(K)), v[support].astype(K.dtype), slices(len(K), 1 + len(K) // 500)
     run_blocks(lambda part: add_rows(K, support, x, part.start, part.stop, out), parts, n_jobs)
     return out

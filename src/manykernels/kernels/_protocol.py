@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._state import Stored
-from .pair_blocks import PairBase, check_block, same
+from .pair_blocks import PairBase, check_block, few, same, width
 
 READS = ("views", "sequences", "objects", "numeric", "anything", "nothing")  # what kernels read, most specific first
 
@@ -65,7 +65,7 @@ class BaseKernel(Stored, BaseEstimator):
         left = pairs.side(X, np.arange(X.shape[0]) if Y is None else None)
         right = left if Y is None else pairs.side(Y)
         B = np.empty((left.own.size, right.own.size))
-        pairs.block(left, right, B, same(left.index, right.index))
+        pairs.block(left, right, B, same(left.index, right.index), few(len(B), B.shape[1], width(left.x)))
         return kernel.from_base(B, B, left.own[:, None], right.own)
 
     def between(self, X: Any, Y: Any) -> np.ndarray:

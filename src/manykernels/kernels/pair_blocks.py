@@ -9,6 +9,7 @@ from .._state import check_array, check_index
 from .._threads import run_blocks, slices
 
 KINDS = {"dot": 0, "sqdist": 1, "l1": 2, "chi2": 3, "min": 4}
+MAX_PLAIN_VALUES = 2**24  # kernel values of one call that NumPy computes, in some 0.1 s
 _MAX_LOOP_COLUMNS = 4  # of a direct loop, which is as fast as BLAS here, and free of cancellation
 
 
@@ -163,8 +164,11 @@ class PairBase:
                 f"these numbers overflow. Rescale the column, for example with StandardScaler()."
             )
 
-    def block(self, left, right, out, hits=None):
-        """B (rows, cols) between two sides into `out`, exactly B(x, x) at `hits`, the result of `same`."""
+    def block(self, left, right, out, hits=None, plain=False):
+        """B (rows, cols) between two sides into `out`, exactly B(x, x) at `hits`, the result of `same`.
+
+        `plain` asks for NumPy, which takes longer and needs no compiler.
+        """
         if left.cache is not None and right.cache is not None:
             rows, cols = span(left.index), span(right.index)
             both = isinstance(rows, slice) or isinstance(cols, slice)
@@ -176,7 +180,10 @@ class PairBase:
         elif sp.issparse(left.x):
             out[:] = (left.x @ right.x.T).toarray()
         elif narrow or self.kind not in ("dot", "sqdist"):
-            from ..loops.elementwise import pair
+            if plain:
+                pair = plain_pair
+            else:
+                from ..loops.elementwise import pair
 
             pair(KINDS[self.kind], left.x, right.x, out)
         else:
@@ -189,6 +196,37 @@ class PairBase:
         if hits is not None:
             out[hits] = left.own[hits[0]]
         return out
+
+
+def width(x):
+    """The columns that a direct loop over a side goes through."""
+    return len(x) if isinstance(x, np.ndarray) else 1
+
+
+def few(n_rows, n_cols, kernels):
+    """Whether NumPy computes these kernel values: compiled loops are faster, and take seconds to compile or load."""
+    return n_rows * n_cols * max(kernels, 1) <= MAX_PLAIN_VALUES
+
+
+def plain_pair(kind: int, X: np.ndarray, Y: np.ndarray, out: np.ndarray) -> None:
+    """`loops.elementwise.pair` in NumPy: out_ij = Σ_k of a function of x_ki and y_kj, X (d, rows), Y (d, cols)."""
+    out[:] = 0
+    for x, y in zip(X, Y, strict=True):
+        column = x[:, None]
+        if kind == 0:
+            out += column * y
+        elif kind == 4:
+            out += np.minimum(column, y)
+        else:
+            part = column - y
+            if kind == 2:
+                np.abs(part, out=part)
+            else:
+                part *= part
+            if kind == 3:
+                total = column + y
+                np.divide(part, total, out=part, where=total > 0)
+            out += part
 
 
 def is_narrow(x):

@@ -48,24 +48,17 @@ def combine_first(S, kernels, w, shift, rows, cols, triangle, out):
         part = line[j0:] if gather else line[c0:]
         for j in range(len(part)):
             part[j] = 0
-        for k in range(0, K - 3, 4):
+        for k in range(K if gather else 0):
+            s0, w0, h0 = S[kernels[k], i], w[k], shift[k]
+            for j in range(j0, C):
+                line[j] += w0 * (s0[cols[j]] - h0)
+        whole = 0 if gather else K - K % 4
+        for k in range(0, whole, 4):
             s0, s1, s2, s3 = S[kernels[k], i], S[kernels[k + 1], i], S[kernels[k + 2], i], S[kernels[k + 3], i]
             four, shifts = (w[k], w[k + 1], w[k + 2], w[k + 3]), (shift[k], shift[k + 1], shift[k + 2], shift[k + 3])
-            if gather:
-                (w0, w1, w2, w3), (h0, h1, h2, h3) = four, shifts
-                for j in range(j0, C):
-                    c = cols[j]
-                    two = w0 * (s0[c] - h0) + w1 * (s1[c] - h1)
-                    line[j] += two + w2 * (s2[c] - h2) + w3 * (s3[c] - h3)
-            else:
-                _add4(part, s0[c0:end], s1[c0:end], s2[c0:end], s3[c0:end], four, shifts)
-        for k in range(K - K % 4, K):
-            s0, w0, h0 = S[kernels[k], i], w[k], shift[k]
-            if gather:
-                for j in range(j0, C):
-                    line[j] += w0 * (s0[cols[j]] - h0)
-            else:
-                _add1(part, s0[c0:end], w0, h0)
+            _add4(part, s0[c0:end], s1[c0:end], s2[c0:end], s3[c0:end], four, shifts)
+        for k in range(whole, 0 if gather else K):
+            _add1(part, S[kernels[k], i, c0:end], w[k], shift[k])
         o = out[r, j0:]
         if gather or end - c0 == len(o):
             for j in range(len(o)):
@@ -101,17 +94,6 @@ def combine_last(S, kernels, w, shift, rows, cols, triangle, out):
 
 
 @njit(**OPTIONS)
-def mirror(out):
-    """Copies the upper triangle of a square matrix onto the lower, tile by tile."""
-    n, step = len(out), 32
-    for i0 in range(0, n, step):
-        for j0 in range(i0, n, step):
-            for i in range(i0, min(i0 + step, n)):
-                for j in range(max(j0, i + 1), min(j0 + step, n)):
-                    out[j, i] = out[i, j]
-
-
-@njit(**OPTIONS)
 def _product(s, a, h):
     total = 0.0
     for b in range(0, len(a), RUN_LENGTH):
@@ -124,8 +106,8 @@ def _product(s, a, h):
 
 
 @njit(**OPTIONS)
-def multiply_first(S, kernels, shift, A, sums, cols, rows, out):
-    """out[t, k, r] = Σ_j (S[kernels_k, rows_r, cols_j] − shift_k) A[t, j] + shift_k sums_t, sums_t = Σ_j A[t, j].
+def multiply_first(S, kernels, shift, A, sums, cols, rows, first, out):
+    """out[t, k, first + r] = Σ_j (S[kernels_k, rows_r, cols_j] − shift_k) A[t, j] + shift_k sums_t, sums_t = Σ_j A_tj.
 
     cols are sorted; A is spread over whole runs of columns unless they are few and far between.
     """
@@ -152,7 +134,7 @@ def multiply_first(S, kernels, shift, A, sums, cols, rows, out):
                     line[j] = S[m, i, cols[j]]
             s = line if gather else S[m, i, start:end]
             for t in range(T):
-                out[t, k, r] = _product(s, wide[t], h) + h * sums[t]
+                out[t, k, first + r] = _product(s, wide[t], h) + h * sums[t]
 
 
 @njit(**OPTIONS)

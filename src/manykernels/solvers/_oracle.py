@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MAX_IDLE_STEPS = 200  # without progress, before a run ends
 MAX_UNSOLVED = 20  # unsolved inner problems in a row, before a run ends
+MIN_FLOAT32_EXAMPLES = 1000  # below, float32 saves less than the compiling of its loops
+MIN_FLOAT32_TOL = 1e-4
 
 
 class Finished(Exception):
@@ -74,6 +76,12 @@ class Run:
         self.best, self.stalled = None, Stall(MAX_IDLE_STEPS)
         self.upper, self.lower, self.best_dual, self.dual_b = np.inf, -np.inf, None, problem.no_b()
         self.solves = self.unsolved = 0
+
+    @property
+    def first_dtype(self) -> type:
+        """The dtype of the combined kernel until it proves too coarse."""
+        single = self.tol >= MIN_FLOAT32_TOL and self.n >= MIN_FLOAT32_EXAMPLES
+        return np.float32 if single else np.float64
 
     def _clean(self, theta):
         """Warm weights made feasible for this regularizer if they are outside its domain."""
@@ -310,7 +318,7 @@ class Oracle(Run):
 
     def __init__(self, problem: Problem, control: Control) -> None:
         super().__init__(problem, control)
-        self.dtype, self.scale = np.float32 if self.tol >= 1e-4 else np.float64, float(problem.c.sum())
+        self.dtype, self.scale = self.first_dtype, float(problem.c.sum())
         small = problem.bank.restrict(np.arange(self.n), self.kernels)  # in memory if that pays, since it is read often
         self.bank, self.index = (problem.bank, self.kernels) if small is None else (small, np.arange(len(self.kernels)))
         self.inners = [inner_problem(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]

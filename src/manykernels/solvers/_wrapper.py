@@ -73,7 +73,7 @@ class Wrapper(Run):
         super().__init__(problem, control)
         self.step, self.last, self.stalled = step, None, control.stalled or Stall(step.patience)
         self.lead = self.cuts = None  # the point with the best primal value on the active examples
-        self.dtype = np.float32 if self.tol >= 1e-4 else np.float64
+        self.dtype = self.first_dtype
         self.scale = float(problem.c.sum())
         if control.warm is not None:  # the effort that a similar problem needed
             self.scale = min(self.scale, max(abs(control.warm.primal), 1e-6 * self.scale))

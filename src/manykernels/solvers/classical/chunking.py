@@ -96,7 +96,7 @@ class Interleaved(Run):
     def __init__(self, problem, control, size):
         super().__init__(problem, control)
         loss, self.size, self.scale = problem.loss, size, float(problem.c.sum())
-        self.dtype = np.float32 if self.tol >= 1e-4 else np.float64
+        self.dtype = self.first_dtype
         self.boxes = [
             (*loss.quadratic(y, c, np.zeros_like(y)), *loss.box(y, c))
             for y, c in zip(problem.Y, problem.c, strict=True)
