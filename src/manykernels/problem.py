@@ -137,7 +137,7 @@ class Problem:
         f = E @ self.loss.coefficients(y, zero, c, E)
         a = -self.loss.slope(y, c, f)
         lost = np.abs(E.T @ a).max() > 1e-6 * max(np.abs(a).sum(), 1e-3 * c.sum())
-        if lost or self.loss.risk(y, c, f) <= 1e-9 * c.sum():
+        if lost or not self.loss.attained and self.loss.risk(y, c, f) <= 1e-9 * c.sum():
             raise ValueError(
                 f"the covariates alone predict the order of the events: the {self.loss.name} loss then has no minimum; "
                 "leave out or merge categories without events"

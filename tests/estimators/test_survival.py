@@ -1,8 +1,11 @@
 """Issue 15, build 2: times that may be censored, through the estimators."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from manykernels import MKLSurvival, MKLSurvivalCV, load, survival_targets
 from manykernels.datasets import make_survival
@@ -191,3 +194,39 @@ def test_covariates_are_adjusted_for(loss, tmp_path):
     assert found.scoring == "concordance" and found.covariates == ["age", "sex"]
     search = MKLSurvivalCV(KERNELS, Cs=[0.1], regularizer=[2], cv=2, loss=loss).fit(X, Y, covariates=Z)
     assert search.score(X, Y, covariates=Z) > 0.6
+
+
+def test_a_category_without_events_is_named_with_the_cure():
+    genes, kind = {"genes": X["genes"]}, np.where(np.arange(160) % 8, np.where(np.arange(160) % 2, "a", "b"), "rare")
+    model = MKLSurvival([("genes", Linear(), "genes")], C=0.1)
+    for level, other in (("rare", "a"), ("a", "rare")):  # "a" is the level that the others are compared with
+        y = survival_targets(EVENT & (kind != level), TIME)
+        with pytest.warns(
+            UserWarning, match=f"none of the .* examples with kind={level} has an event.*Merge the level"
+        ):
+            model.fit(genes, y, covariates={"kind": kind})
+        merged = np.where(kind == level, other, kind)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.fit(genes, y, covariates={"kind": merged})
+            model.fit(genes, y, strata=kind)
+            clone(model).set_params(loss="ranking").fit(genes, y, covariates={"kind": kind})
+    with pytest.warns(UserWarning, match="examples with sex=1 has an event"):
+        model.fit(genes, survival_targets(EVENT & (kind != "a"), TIME), covariates={"sex": (kind == "a") * 1})
+
+
+def test_the_ranking_loss_orders_the_risks_and_has_no_hazard(tmp_path):
+    place = np.where(np.arange(160) % 2, "north", "south")
+    for strata in (None, place):
+        model = MKLSurvival(KERNELS, loss="ranking").fit(X, Y, strata=strata)
+        assert model.duality_gap_ <= 1e-3 and model.n_events_ == EVENT.sum() and model.score(X, Y) > 0.6
+        for name in ("predict_survival_function", "predict_cumulative_hazard_function"):
+            with pytest.raises(ValueError, match="loss='ranking' orders the examples.*no hazard: take loss='cox'"):
+                getattr(model, name)(X)
+    model.save(tmp_path / "model.mk")
+    np.testing.assert_array_equal(load(tmp_path / "model.mk").predict(X), model.predict(X))
+    search = MKLSurvivalCV(KERNELS, Cs=[0.1, 1.0], regularizer=[2], cv=3, loss="ranking").fit(X, Y)
+    assert 0.5 < search.best_score_ < search.score(X, Y)
+    again = model.set_params(loss="cox", C=0.1).fit(X, Y)
+    assert len(again.baseline_hazard_) == 1
+    assert not hasattr(again.set_params(loss="ranking").fit(X, Y), "baseline_hazard_")

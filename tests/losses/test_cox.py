@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from manykernels.banks import DenseBank
 from manykernels.inner import coupled
 from manykernels.losses import Cox
-from manykernels.losses.cox import STRATUM
+from manykernels.losses.coupled import STRATUM
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockNorm, Entropy, LpNorm, LpPenalty
 from manykernels.solvers import solve

@@ -77,19 +77,20 @@ def solve_conic(Ks, y, loss, p, C=1.0, intercept=True, sample_weight=None, nu=0.
     f = sum(L @ beta for L, beta in zip(factors, betas, strict=True))  # (n, T)
     b = cp.Variable((1, T))
     penalty, constraints, theta = _penalty(p, betas)
-    level = 0 if loss == "cox" else np.ones((n, 1)) @ b
+    level = 0 if loss in COUPLED else np.ones((n, 1)) @ b
     if covariates is not None:
         w = cp.Variable((covariates.shape[1], T))
         level = level + covariates @ w
-    if loss == "cox":
-        risk = sum(cox(y_t, c_t, (f + level)[:, t], **params) for t, (y_t, c_t) in enumerate(zip(Y, c, strict=True)))
+    if loss in COUPLED:
+        parts = enumerate(zip(Y, c, strict=True))
+        risk = sum(COUPLED[loss](y_t, c_t, (f + level)[:, t], **params) for t, (y_t, c_t) in parts)
     else:
         risk = cp.sum(cp.multiply(c.T, LOSSES[loss](Y.T, f + level, **params)))
     extra = cp.sum(b) if loss == "one_class" else 0
-    if not intercept or loss in ("level_set", "cox"):
+    if not intercept or loss in ("level_set", *COUPLED):
         constraints = [*constraints, b == 0]
     problem = cp.Problem(cp.Minimize(risk + extra + penalty), constraints)
-    prove(problem)
+    prove(problem, use_quad_obj=loss != "ranking")  # power cones beside many squares: cones alone are more precise
     shape = (lambda v: v) if np.ndim(y) == 2 else (lambda v: v[0])
     found = {"objective": problem.value, "theta": theta(), "f": shape(f.value.T), "b": shape(b.value[0])}
     return found if covariates is None else found | {"w": shape(w.value.T)}
@@ -108,6 +109,27 @@ def cox(y, c, f, ties="efron"):
             risk += weight / count * (sums - np.log(left * weight))
         risk -= c[dead] @ f[dead]
     return risk
+
+
+def ranking(y, c, f):
+    """The squared hinge of every pair whose order is known, from its definition."""
+    time, event, stratum = np.abs(y), ~np.signbit(y) & (c > 0), np.floor(np.abs(y) / 2.0**40)
+    risk = 0
+    for s in np.unique(stratum):
+        own = [
+            (i, j)
+            for i in np.flatnonzero(event & (stratum == s))
+            for j in np.flatnonzero((stratum == s) & (c > 0))
+            if time[i] < time[j] or time[i] == time[j] and not event[j]
+        ]
+        if own:
+            i, j = np.array(own).T
+            w = c[i] * c[j] * (c[np.unique(i)].sum() / np.sum(c[i] * c[j]))
+            risk += cp.sum_squares(cp.multiply(np.sqrt(w), cp.pos(1 - f[i] + f[j])))
+    return risk
+
+
+COUPLED = {"cox": cox, "ranking": ranking}
 
 
 def _penalty(p, betas):
@@ -141,12 +163,12 @@ CAREFUL = {
 }
 
 
-def prove(problem):
+def prove(problem, **options):
     """Solves to the tightest tolerance, at most 1e-8, that rounding lets Clarabel prove, or raises an error."""
     for tol in (1e-10, 1e-9, 1e-8):
         with contextlib.suppress(cp.SolverError), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Solution may be inaccurate")
-            problem.solve(cp.CLARABEL, tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=tol, **CAREFUL)
+            problem.solve(cp.CLARABEL, tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=tol, **CAREFUL, **options)
             if problem.status == cp.OPTIMAL:
                 return
     raise cp.SolverError(f"the oracle stopped with status {problem.status}")

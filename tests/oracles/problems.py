@@ -4,7 +4,7 @@ import numpy as np
 
 from manykernels import losses
 from manykernels.banks import DenseBank
-from manykernels.losses.cox import STRATUM
+from manykernels.losses.coupled import STRATUM
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockNorm, ElasticNet, Entropy, LpNorm
 

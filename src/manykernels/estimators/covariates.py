@@ -40,6 +40,18 @@ class Covariates:
         """Those of some examples."""
         return replace(self, Z=self.Z[rows])
 
+    def groups(self) -> list[tuple[str, np.ndarray]]:
+        """("column=level", mask (n,)) of the levels of categories, and of the values of columns that have two."""
+        found: list[tuple[str, np.ndarray]] = []
+        for column, levels in self.columns.items():
+            known = {name: self.Z[:, self.names.index(name)] for name in _names(column, levels) if name in self.names}
+            if levels is not None and known:
+                found.append((f"{column}={levels[0]}", ~np.any(list(known.values()), axis=0)))
+                found += [(name, z > 0) for name, z in known.items()]
+            elif known and len(values := np.unique(known[column])) == 2:
+                found += [(f"{column}={value:g}", known[column] == value) for value in values]
+        return found
+
 
 def check_covariates(given: Any, n: int, weight: np.ndarray) -> Covariates | None:
     """The `Covariates` of a fit; columns that say nothing beyond those before them are dropped, with a warning.
@@ -176,6 +188,26 @@ def _new(found, used):
     return names
 
 
+def _names(column, levels):
+    """The names of the numbers that stand for a column."""
+    return [column] if levels is None else [f"{column}={level}" for level in levels[1:]]
+
+
+def warn_without_events(covariates: Covariates, event: np.ndarray) -> None:
+    """A UserWarning about groups of the covariates without an event, `event` (n,)."""
+    lost = [(name, own) for name, own in covariates.groups() if own.any() and not event[own].any()]
+    if lost:
+        name, own = lost[0]
+        warnings.warn(
+            f"covariates: none of the {own.sum()} examples with {name} has an event"
+            + (f" (nor has {listed([name for name, _ in lost[1:]])})" if lost[1:] else "")
+            + ": in Cox's model the coefficient that sets them apart has no finite value, and ends at about ±30. Merge "
+            "the level with another, give the column as strata, or leave out the column or these examples.",
+            UserWarning,
+            stacklevel=caller_level(),
+        )
+
+
 def refuse_covariates(covariates: Covariates | None, regularizer: Any) -> None:
     """A ValueError for regularizers whose weights come from the data, without regard to the covariates."""
     if covariates is None or isinstance(regularizer, Uniform) or type(regularizer).bind is Regularizer.bind:
@@ -196,7 +228,7 @@ def check_saved(own: dict[str, Any], outputs: int) -> None:
     made = []
     for name, levels in check_is(names[1], own[names[1]], dict).items():
         check_is(names[1], name, str)
-        made += [name] if levels is None else [f"{name}={level}" for level in check_is(names[1], levels, list)[1:]]
+        made += _names(name, levels if levels is None else check_is(names[1], levels, list))
         check_plain(names[1], levels)
     check(set(own[names[0]]) <= set(made), "covariate_names_ are not those of covariate_columns_")
     check_array(names[2], own[names[2]], np.float64, outputs, len(own[names[0]]))

@@ -35,7 +35,7 @@ from .check_inputs import is_precomputed, take_examples
 from .checkpoint import identify, parts_of
 from .choose_c import is_auto, with_chosen_C
 from .convergence import warn_units
-from .covariates import Covariates, refuse_covariates
+from .covariates import Covariates, refuse_covariates, warn_without_events
 from .metric import kernels_known, learns_metric, with_learned_metric
 from .progress import show_progress
 from .tasks import with_task
@@ -203,7 +203,10 @@ class BasePlan:
     def advise(self, model: Any) -> None:
         """Warns of parameters and kernels of the fitted model that are probably unintended."""
         warn_lengths(model)
-        warn_units(self.examples.loss, self.examples.Y, self.examples.c, self.examples.C)
+        examples = self.examples
+        warn_units(examples.loss, examples.Y, examples.c, examples.C)
+        if examples.covariates is not None and examples.loss.coupled and not examples.loss.attained:
+            warn_without_events(examples.covariates, ~np.signbit(examples.Y[0]))
 
     def _begin(self) -> tuple[str, Any]:
         """(the title of the progress, the bank of all problems)."""

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import losses
 from ..kernels.view_data import n_examples
 from ..losses.base import Loss
-from ..losses.cox import STRATUM
+from ..losses.coupled import STRATUM
 from ..regularizers.base import Regularizer
 from ..solvers.base import BaseSolver
 from .base import MKLBase
@@ -30,8 +30,9 @@ class MKLSurvival(HasPath, MKLBase):
     min over f_m, θ ≥ 0:  C L(y, Σ_m f_m) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)
 
     L is minus the logarithm of Cox's partial likelihood: the hazard of an example is h₀(t) e^{f(x)}, with any h₀. With
-    one linear kernel this is Cox's regression with a ridge penalty. The loss "log_time" instead predicts the logarithm
-    of the time, with an intercept; its risk is −f.
+    one linear kernel this is Cox's regression with a ridge penalty. The loss "ranking" instead is the squared hinge of
+    f_i − f_j for all pairs in which i has its event before the time of j, and "log_time" predicts the logarithm of the
+    time, with an intercept; its risk is −f.
 
     y has an event (True, or False where the time is censored) and a time for each example: `survival_targets(event,
     time)`, scikit-survival's structured array, an array of the two columns event and time, or a frame with columns of
@@ -41,18 +42,19 @@ class MKLSurvival(HasPath, MKLBase):
     ----------
     kernels : "auto", "precomputed", or list of kernels, as in `MKLRegressor`
     regularizer : float or Regularizer, default 2, as in `MKLRegressor`
-    loss : "cox", "log_time" or Loss, default "cox"
+    loss : "cox", "ranking", "log_time" or Loss, default "cox"
     ties : "efron", "breslow" or None, default None
         How loss="cox" counts events at the same time, None for "efron"; not allowed with other losses.
     epsilon : float or None, default None
         ε of loss="log_time", None for 0.1; not allowed with other losses.
     C : float or "auto", default "auto"
         Factor of the loss, multiplied with sample_weight. "auto" chooses 0.1, 1, 10 or 100 within the fit by
-        approximate leave-one-out decisions.
+        approximate leave-one-out decisions: with loss="cox" and "ranking" the least C whose score is within half a
+        standard error of the best.
     normalize, slack, solver, psd, features, approximation, rank, tol, max_iter, memory_limit, device, n_jobs, \
     random_state, verbose, warm_start, checkpoint : as in `MKLRegressor`
-        With loss="cox" a fit needs the combined kernel of all examples in memory, and takes time with the cube of their
-        number. Solvers that need a sum over examples refuse it.
+        With loss="cox" and "ranking" a fit needs the combined kernel of all examples in memory, and takes time with the
+        cube of their number. Solvers that need a sum over examples refuse them.
 
     Attributes
     ----------
@@ -60,7 +62,7 @@ class MKLSurvival(HasPath, MKLBase):
         The times of the training examples, where predicted functions may step.
     baseline_times_, baseline_hazard_ : arrays (B,) and (S, B)
         The cumulative hazard at f = 0 of each stratum, by Breslow's estimator; B = U. With loss="log_time", that of
-        time / e^f, by Nelson and Aalen.
+        time / e^f, by Nelson and Aalen. loss="ranking" has none, and no survival functions.
     strata_ : array (S,)
         The strata, in the order of the rows of `baseline_hazard_`; a single 0 without strata.
     n_events_ : int
@@ -174,7 +176,9 @@ class MKLSurvival(HasPath, MKLBase):
         if loss.coupled:  # the order of the times is all that it needs
             Y = sign * (np.searchsorted(self.unique_times_, y["time"]) + 1.0 + STRATUM * at)
         elif strata:
-            raise ValueError(f"strata are given, but loss={loss.name!r} has no baseline hazard: take loss='cox'.")
+            raise ValueError(
+                f"strata are given, but loss={loss.name!r} does not compare examples: take loss='cox' or 'ranking'."
+            )
         else:
             Y = sign * _positive(y["time"])
         own = dict(task=task, card=card, covariates=Z)
@@ -189,6 +193,11 @@ class MKLSurvival(HasPath, MKLBase):
 
     def _store(self, plan, solved):
         super()._store(plan, solved)
+        self.n_events_ = int(np.sum(~np.signbit(plan.examples.Y[0]) & (plan.examples.weight > 0)))
+        if not plan.examples.loss.timeless:
+            self._store_baseline(plan, solved)
+
+    def _store_baseline(self, plan, solved):
         bank, _, (solution,) = solved
         support = np.flatnonzero(solution.a.any(axis=0))
         f = bank.outputs(solution.theta, solution.a[:, support], support)[0] + self.intercept_[0]
@@ -208,10 +217,9 @@ class MKLSurvival(HasPath, MKLBase):
             cumulative_hazard(times, *(part[at == s] for part in (event, time, weight, risk)))
             for s in range(len(self.strata_))
         ])  # fmt: skip
-        self.n_events_ = int(np.sum(event & (weight > 0)))
 
     def predict(self, X: Any, task: ArrayLike | None = None, covariates: Any = None) -> np.ndarray:
-        """The risk of each example, (n,): f(x), the logarithm of its hazard beside others; −f with loss="log_time"."""
+        """The risk of each example, (n,): f(x), for "cox" the logarithm of its hazard; −f for "log_time"."""
         decision = self._decide(X, task, covariates)[:, 0]
         return decision if self._gives_risk() else -decision
 
@@ -280,6 +288,11 @@ class MKLSurvival(HasPath, MKLBase):
     def _hazards(self, X, task, covariates, strata):
         """The cumulative hazards at `unique_times_`, (n, U)."""
         check_is_fitted(self)
+        if losses.get(self.loss).timeless:
+            raise ValueError(
+                f"loss={losses.get(self.loss).name!r} orders the examples by risk and has no hazard: take loss='cox' "
+                "for survival functions."
+            )
         at = self._strata_of(strata, n_examples(X))
         f = self._decide(X, task, covariates)[:, 0]
         if self._gives_risk():

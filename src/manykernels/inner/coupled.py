@@ -52,19 +52,28 @@ class CoupledProblem(InnerProblem):
             self.solved, outputs, b, gap = self._newton(K, np.array(a), target, max_rounds)
         return self.solved.copy(), outputs, b, gap
 
-    def _point(self, K, a):
-        """(a, outputs, b, gap) at a, with the best b."""
+    def _point(self, K, a, conjugate):
+        """(a, outputs, b, gap) at a, with the best b, where L*(−a) is known."""
         outputs = K @ a + self.shift
         b = self.best_b(outputs)
-        return a, outputs, b, self.gap(a, outputs, b)
+        fit = self.loss.risk(self.y, self.c, outputs + self.level(b))
+        return a, outputs, b, float(fit + a @ outputs + conjugate)
+
+    def _own(self, K, a):
+        """`_point` at any a; if L* has no closed form, its gap is inf, and −∇L(f), where L* is known, has the gap."""
+        return self._point(K, a, self.loss.dual_value(self.y, self.c, a) if self.loss.closed else np.inf)
+
+    def _proved(self, K, f):
+        """`_point` at −∇L(f): L*(−a) = −aᵀf − L(f)."""
+        a = -self.loss.slope(self.y, self.c, f)
+        return self._point(K, a, -float(a @ f) - self.loss.risk(self.y, self.c, f))
 
     def _newton(self, K, a, target, max_rounds):
-        best = self._point(K, a)
+        best = self._own(K, a)
         b, f = best[2], best[1] + self.level(best[2])
         for _ in range(max_rounds):
             spend(400.0 + 1e-4 * len(a) ** 3)
-            proved = -self.loss.slope(self.y, self.c, f + self.level(self.best_b(f)))
-            best = min(best, self._point(K, a), self._point(K, proved), key=_gap)
+            best = min(best, self._own(K, a), self._proved(K, f + self.level(self.best_b(f))), key=_gap)
             if best[-1] <= target:
                 break
             slope = self.loss.slope(self.y, self.c, f)

@@ -14,6 +14,7 @@ from .logistic import Logistic
 from .one_class import OneClass
 from .poisson import Poisson
 from .quantile import Quantile
+from .ranking import Ranking
 from .smooth_hinge import SmoothHinge
 from .squared import Squared
 from .squared_hinge import SquaredHinge
@@ -26,7 +27,7 @@ LOSSES = {
     )
 }  # fmt: skip
 
-COUPLED = {"cox": Cox}  # losses that are no sum over examples
+COUPLED = {"cox": Cox, "ranking": Ranking}  # losses that are no sum over examples
 
 __all__ = ["COUPLED", "LOSSES", "Loss", "get", *(loss.__name__ for loss in (LOSSES | COUPLED).values())]
 __dir__ = __all__.copy  # dir() lists the public names alone

@@ -35,7 +35,9 @@ class Loss(Part):
     flat = False  # V = 0 on an interval of f, where a = 0
     total = 0.0  # Σ a_i when there is an intercept
     takes_intercept = True
-    coupled = False  # no sum over examples: it defines `risk`, `dual_value` and `strata` as `Cox` does
+    coupled = False  # no sum over examples: a `CoupledLoss`
+    attained = False  # a coupled loss has a minimum even if covariates predict the order of the events
+    timeless = False  # f orders times, and says nothing about how far apart they are
     probabilistic = False  # 1 / (1 + e^{-f}) is the probability of y = 1
     own_score = ""  # the name of the share of this loss that f saves, which then scores regressions; else R²
     gaussian = False  # least squares: minus the logarithm of a Gaussian likelihood, up to constants

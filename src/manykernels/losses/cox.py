@@ -19,24 +19,16 @@ where ρ_k solves ρ P(ρ) = V_k. It follows from the sums of hazards: with h_j 
 X_k = S_k times the cumulative hazard before time k, and ρ_k = Σ_{D_k} h_j / S_k.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
 from .._validation import check_choice
-from .base import Loss, spread
+from .coupled import FEASIBLE, MAX_NEWTON, CoupledLoss
 
-STRATUM = 2.0**40  # times of stratum s lie in [s, s + 1) · STRATUM
-FEASIBLE = 1e-11  # of Σ c: a violation of the domain of L* that is rounding
-PRECISE = 1e-22  # of L: the gain of a Newton step on coefficients after which they are known
-SEPARATED = 1e-10  # of Σ c: below this loss the covariates order all events
-MAX_NEWTON = 100  # steps for ρ, which come from the right and cannot overshoot
 DEEPEST = 300.0  # f below its maximum counts as so far below, in the curvature
 
 
-class Cox(Loss):
+class Cox(CoupledLoss):
     """Minus the logarithm of Cox's partial likelihood, for the risk of examples whose times may be censored.
 
     y_i is the time, with a minus sign if it is censored: examples i and j are compared if i has an event while j is at
@@ -59,91 +51,17 @@ class Cox(Loss):
 
     file_tag = ("loss/cox", 1)
     name = "cox"
-    targets = "survival"
     interior = True
-    coupled = True
-    takes_intercept = False
-    own_score = "concordance"
 
     def __init__(self, ties: str = "efron") -> None:
         self.ties = check_choice("ties", ties, ("efron", "breslow"))
 
-    def strata(self, y: np.ndarray, c: ArrayLike) -> list["RiskSets"]:
-        """The risk sets of each stratum that has events."""
-        c, at = spread(c, y), np.floor(np.abs(y) / STRATUM)
-        parts = (np.flatnonzero((at == s) & (c > 0)) for s in np.unique(at))
-        return [RiskSets(i, y[i], c[i], self.ties) for i in parts if not np.signbit(y[i]).all()]
-
-    def risk(self, y: np.ndarray, c: np.ndarray, f: np.ndarray) -> float:
-        return sum(part.at(f).value for part in self.strata(y, c))
-
-    def slope(self, y: np.ndarray, c: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """∇L at f, (n,)."""
-        return _joined(np.shape(y), [(part.rows, part.at(f).slope()) for part in self.strata(y, c)])
-
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """The share of each example in the loss at c = 1, with the hazard that belongs to f; their sum is `risk`."""
-        ones = np.ones(np.shape(y))
-        parts = [(part.rows, part.at(f).shares()) for part in self.strata(y, ones)]
-        return _joined(np.shape(y), parts) + self.slope(y, ones, f)
-
-    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        return self.slope(y, np.ones(np.shape(y)), f)
+    def part(self, rows: np.ndarray, y: np.ndarray, c: np.ndarray) -> "RiskSets":
+        return RiskSets(rows, y, c, self.ties)
 
     def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Of each a_j alone: a_j ≤ c_j for events, a_j ≤ 0 for censored times."""
         return np.full(np.shape(y), -np.inf), np.where(np.signbit(y), 0.0, 1.0)
-
-    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
-        """The curvature of each example alone, 1 / (∇²L)_jj, at the f that belongs to a."""
-        bends = [(part.rows, part.at(part.decisions(a)).diagonal()) for part in self.strata(y, c)]
-        zero, bend = np.zeros(np.shape(y)), _joined(np.shape(y), bends)
-        return zero, 1.0 / np.maximum(bend, 1e-12 * max(float(np.max(bend, initial=0.0)), 1e-200)), zero
-
-    def dual_value(self, y: np.ndarray, c: ArrayLike, a: np.ndarray) -> float:
-        """L*(−a)."""
-        parts = self.strata(y, c)
-        inside = _joined(np.shape(y), [(part.rows, np.ones(len(part.rows))) for part in parts]) > 0
-        if np.any(np.abs(a[~inside]) > FEASIBLE * np.sum(c)):
-            return np.inf
-        return sum(part.conjugate(a[part.rows]) for part in parts)
-
-    def coefficients(self, y: np.ndarray, f: np.ndarray, c: np.ndarray, E: np.ndarray) -> np.ndarray:
-        """argmin_w L(f + E w), (k,), by Newton steps; without end if the covariates alone order the events."""
-        w, strata, value = np.zeros(E.shape[1]), self.strata(y, c), self.risk(y, c, f)
-        for _ in range(MAX_NEWTON):
-            at = f + E @ w
-            points = [part.at(at) for part in strata]
-            slope = E.T @ self.slope(y, c, at)
-            bend = sum(own.times(E[part.rows].T) @ E[part.rows] for part, own in zip(strata, points, strict=True))
-            move = -np.linalg.lstsq(bend, slope, rcond=1e-13)[0]
-            t = 1.0
-            while t > 1e-10 and not self.risk(y, c, at + t * (E @ move)) <= value + 1e-4 * t * (slope @ move):
-                t *= 0.5
-            if t <= 1e-10 or value <= SEPARATED * np.sum(c):
-                break
-            w = w + t * move
-            if -slope @ move <= PRECISE * value:
-                break
-            value = self.risk(y, c, f + E @ w)
-        return w
-
-    def alignment_target(self, y: np.ndarray) -> np.ndarray:
-        """The events less the expected events of equal risks."""
-        return -self.gradient(y, np.zeros(np.shape(y)))
-
-    def objection(self, y: np.ndarray, intercept: bool) -> str:
-        if np.signbit(y).all():
-            return "y has no event among the examples with weight: all times are censored; add examples with events"
-        return ""
-
-
-def _joined(shape, parts):
-    """The arrays of the strata at their rows, 0 elsewhere."""
-    found = np.zeros(shape)
-    for rows, values in parts:
-        found[rows] = values
-    return found
 
 
 class RiskSets:
@@ -218,7 +136,7 @@ class RiskSets:
         """V, Y, ρ, P and Q of the module, each (K,)."""
         V = np.maximum(np.bincount(self.of, v[self.deaths], self.K), 0.0)
         Y, rho = np.maximum(X[:-1] + self.W - V, 0.0), np.ones(self.K)
-        for _ in range(MAX_NEWTON):  # ρ P(ρ) is convex and rises
+        for _ in range(MAX_NEWTON):  # ρ P(ρ) is convex and rises: from the right no step overshoots
             left = 1.0 - self.s * rho[self.k]
             P = X[:-1] + self.sums(self.w * (1.0 - self.s) / left)
             slope = X[:-1] + self.sums(self.w * (1.0 - self.s) / left**2)
@@ -250,9 +168,9 @@ class Hazards:
         return float(np.sum(self._terms()) - self.sets.c[deaths] @ self.f[deaths])
 
     def shares(self):
-        """The terms of each event, (n,)."""
-        found, sets = np.zeros(len(self.f)), self.sets
-        found[sets.deaths] = (sets.sums(self._terms()) / sets.count)[sets.of] - self.f[sets.deaths]
+        """The terms of each event, less the event, plus the expected events of each example, (n,)."""
+        found, sets = self.slope(), self.sets
+        found[sets.deaths] += (sets.sums(self._terms()) / sets.count)[sets.of] - self.f[sets.deaths]
         return found
 
     def expected(self, power=1):

@@ -1,0 +1,106 @@
+"""The protocol of a loss that is no sum over examples, such as Cox's partial likelihood."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .base import Loss, spread
+
+STRATUM = 2.0**40  # times of stratum s lie in [s, s + 1) · STRATUM
+FEASIBLE = 1e-11  # of Σ c: a violation of the domain of L* that is rounding
+PRECISE = 1e-22  # of L: the gain of a Newton step on coefficients after which they are known
+SEPARATED = 1e-10  # of Σ c: below this loss the covariates order all events
+MAX_NEWTON = 100  # steps
+
+
+class CoupledLoss(Loss):
+    """A convex loss L(y, f) of all examples together, the sum of the losses of the strata.
+
+    y_i is the time, with a minus sign if it is censored. The times of stratum s are s·2⁴⁰ plus a time or a rank below
+    2⁴⁰; strata are never compared. A subclass defines `part(rows, y, c)`: an object with `rows`; `conjugate(a)`, which
+    is L*(−a) or inf; `decisions(a)`, the f with ∇L(f) = −a at all rows of the problem; and `at(f)`. `at(f)` has the
+    `value`; `shares()`, the same for each example; and `slope()`, `diagonal()` and `times(V)` of ∇L and ∇²L.
+    """
+
+    targets = "survival"
+    coupled = True
+    takes_intercept = False
+    own_score = "concordance"
+    closed = True  # L* has a closed form
+
+    def part(self, rows: np.ndarray, y: np.ndarray, c: np.ndarray) -> Any:
+        """The examples `rows` of one stratum, with targets y and costs c above 0; None if none are compared."""
+        raise NotImplementedError(self._lacks("part(rows, y, c), the loss of one stratum"))
+
+    def strata(self, y: np.ndarray, c: ArrayLike) -> list[Any]:
+        """The parts of the strata whose examples are compared."""
+        c, at = spread(c, y), np.floor(np.abs(y) / STRATUM)
+        rows = (np.flatnonzero((at == s) & (c > 0)) for s in np.unique(at))
+        found = (self.part(i, y[i], c[i]) for i in rows if not np.signbit(y[i]).all())
+        return [part for part in found if part is not None]
+
+    def risk(self, y: np.ndarray, c: np.ndarray, f: np.ndarray) -> float:
+        return sum(part.at(f).value for part in self.strata(y, c))
+
+    def slope(self, y: np.ndarray, c: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """∇L at f, (n,)."""
+        return _joined(np.shape(y), [(part.rows, part.at(f).slope()) for part in self.strata(y, c)])
+
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """The share of each example in the loss at c = 1; their sum is `risk`."""
+        return _joined(np.shape(y), [(part.rows, part.at(f).shares()) for part in self.strata(y, np.ones(np.shape(y)))])
+
+    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        return self.slope(y, np.ones(np.shape(y)), f)
+
+    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
+        """The curvature of each example alone, 1 / (∇²L)_jj, at the f that belongs to a."""
+        bends = [(part.rows, part.at(part.decisions(a)).diagonal()) for part in self.strata(y, c)]
+        zero, bend = np.zeros(np.shape(y)), _joined(np.shape(y), bends)
+        return zero, 1.0 / np.maximum(bend, 1e-12 * max(float(np.max(bend, initial=0.0)), 1e-200)), zero
+
+    def dual_value(self, y: np.ndarray, c: ArrayLike, a: np.ndarray) -> float:
+        """L*(−a)."""
+        parts = self.strata(y, c)
+        inside = _joined(np.shape(y), [(part.rows, np.ones(len(part.rows))) for part in parts]) > 0
+        if np.any(np.abs(a[~inside]) > FEASIBLE * np.sum(c)):
+            return np.inf
+        return sum(part.conjugate(a[part.rows]) for part in parts)
+
+    def coefficients(self, y: np.ndarray, f: np.ndarray, c: np.ndarray, E: np.ndarray) -> np.ndarray:
+        """argmin_w L(f + E w), (k,), by Newton steps; without end if the covariates alone order the events."""
+        w, strata, value = np.zeros(E.shape[1]), self.strata(y, c), self.risk(y, c, f)
+        for _ in range(MAX_NEWTON):
+            at = f + E @ w
+            points = [part.at(at) for part in strata]
+            slope = E.T @ self.slope(y, c, at)
+            bend = sum(own.times(E[part.rows].T) @ E[part.rows] for part, own in zip(strata, points, strict=True))
+            move = -np.linalg.lstsq(bend, slope, rcond=1e-13)[0]
+            t = 1.0
+            while t > 1e-10 and not self.risk(y, c, at + t * (E @ move)) <= value + 1e-4 * t * (slope @ move):
+                t *= 0.5
+            if t <= 1e-10 or value <= SEPARATED * np.sum(c):
+                break
+            w = w + t * move
+            if -slope @ move <= PRECISE * value:
+                break
+            value = self.risk(y, c, f + E @ w)
+        return w
+
+    def alignment_target(self, y: np.ndarray) -> np.ndarray:
+        """Minus the slope at equal risks: for Cox the events less the expected events."""
+        return -self.gradient(y, np.zeros(np.shape(y)))
+
+    def objection(self, y: np.ndarray, intercept: bool) -> str:
+        if np.signbit(y).all():
+            return "y has no event among the examples with weight: all times are censored; add examples with events"
+        return ""
+
+
+def _joined(shape, parts):
+    """The arrays of the strata at their rows, 0 elsewhere."""
+    found = np.zeros(shape)
+    for rows, values in parts:
+        found[rows] = values
+    return found
