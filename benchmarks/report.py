@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 console = Console(width=None if sys.stdout.isatty() else 130)
-PACKAGES = ("manykernels", "numpy", "scipy", "scikit-learn", "numba", "MKLpy", "torch", "himalaya", "cvxpy", "clarabel")
+PACKAGES = ("manykernels", "numpy", "scipy", "scikit-learn", "numba", "MKLpy", "torch", "himalaya", "cvxpy", "clarabel",
+            "scikit-survival")  # fmt: skip
 
 
 def timed(call, repeats=5, patience=10.0):

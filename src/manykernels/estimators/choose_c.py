@@ -67,7 +67,7 @@ def scored(plan: Any, Cs: Sequence[float], first: float) -> Scored:
     """The fits of the plan at the candidates Cs, with θ learned at `first`; the best C is chosen."""
     decisions, solutions = _path(plan, Cs, first)
     per_example = score(plan.examples, decisions)
-    at, means = choose(per_example, plan.examples.c, Cs)
+    at, means = choose(per_example, plan.examples.c, Cs, plan.examples.loss.coupled)
     return Scored(at, solutions[at], means, per_example[at])
 
 
@@ -129,10 +129,13 @@ def margins(Y: np.ndarray, decisions: np.ndarray) -> np.ndarray:
     return 0.5 * (right - np.where(Y > 0, -np.inf, decisions).max(axis=1))
 
 
-def choose(per_example: np.ndarray, c: np.ndarray, Cs: Sequence[float] = CANDIDATES) -> tuple[int, np.ndarray]:
+def choose(
+    per_example: np.ndarray, c: np.ndarray, Cs: Sequence[float] = CANDIDATES, least: bool = False
+) -> tuple[int, np.ndarray]:
     """(index of the chosen candidate, mean scores (K,)) of scores (K, n) and weights c (n,).
 
-    It is the candidate nearest to C = 1, the least of two, whose score is within `BAND` standard errors of the best.
+    Of the candidates whose score is within `BAND` standard errors of the best, it is the one nearest to C = 1, the
+    least of two; or the `least` of all, for losses that compare examples with one another (docs/survival.md).
     """
     w = c / c.sum()
     means = per_example @ w
@@ -140,4 +143,4 @@ def choose(per_example: np.ndarray, c: np.ndarray, Cs: Sequence[float] = CANDIDA
     mean = behind @ w
     error = np.hypot.reduce((behind - mean[:, None]) * w, axis=1)  # the root of a sum of squares that may overflow
     able = np.flatnonzero(mean <= BAND * error + 1e-12 * np.abs(means).max())
-    return int(min(able, key=lambda k: distance(Cs[int(k)]))), means
+    return int(min(able, key=lambda k: Cs[int(k)] if least else distance(Cs[int(k)]))), means
