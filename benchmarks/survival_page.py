@@ -23,9 +23,8 @@ def filled(page, document):
         raise ValueError(f"the page must have {BEGIN} and {END} once each")
     rows, machine = document["results"]["rows"], document["machine"]
     said = [
-        f"Measured on {machine['cores']} cores ({machine['machine']}), one for each fit, with manykernels "
-        f"{document['packages'].get('manykernels', '?')} and scikit-survival "
-        f"{document['packages'].get('scikit-survival', '?')}.",
+        f"Measured on {machine['cores']} cores ({machine['machine']}), one for each fit, with scikit-survival "
+        f"{document['packages']['scikit-survival']}; means over {1 + max(row['split'] for row in rows)} folds.",
         *(f"{title}:\n\n{table(rows, measure, digits)}" for measure, title, digits in MEASURES),
         "The default beside the best other method, in concordance on the same folds (± one standard error):\n\n"
         + "\n".join(beside(rows, name) for name in sets_of(rows)),
