@@ -106,8 +106,7 @@ def test_sources_that_see_columns_of_others_are_named():
     found = relevance(MKLClassifier(parts, C=1.0), X, y, cv=3, sources=own)
     assert [(one.name, one.others) for one in found.shared] == [("both", ["one"])]
     assert "both also sees the columns of one:" in str(found)
-    found.shared = 8 * found.shared
-    assert str(found).count("also sees") == 5 and "3 more sources see columns of others" in str(found)
+    assert found.overlapping == [["both", "one"]]
     found = relevance(
         MKLClassifier([*parts, ("all", RBF(0.1))], C=1.0), X, y, cv=3, sources={"1": ["one"], "2": ["last"]}
     )
@@ -115,6 +114,35 @@ def test_sources_that_see_columns_of_others_are_named():
     found = relevance(MKLClassifier([*parts, ("all", RBF(0.1))], C=1.0), X, y, cv=3, sources=own | {"all": "all"})
     assert [one.name for one in found.shared] == ["all", "both"]
     assert set(found.shared[0].others) == {"both", "one", "last"}
+
+
+def test_many_sources_are_shown_in_part_and_overlapping_ones_as_groups():
+    """Of 30 sets of three columns each, the first two share two columns, the others one with their neighbours."""
+    table = np.random.default_rng(0).normal(size=(60, 62))
+    sets = [("twin", Linear(), [0, 1, 3]), *((f"set {k}", Linear(), [2 * k, 2 * k + 1, 2 * k + 2]) for k in range(30))]
+    own = {name: name for name, *_ in sets}
+    found = relevance(MKLClassifier(sets, C=1.0), table, table[:, 5] > 0, cv=2, refits=1, kernels=False, sources=own)
+    said = str(found)
+    assert found.overlapping == [["twin", "set 0"]] and len(found.shared) > 5
+    assert "also sees" not in said and "twin and set 0 share half of their columns or more" in said.replace(
+        "set 0 and twin", "twin and set 0"
+    )
+    assert len(found.table()) == 31 and "… and 6 more sources, which table() and to_frame() have" in said
+    assert sum(line.startswith(("set ", "twin ")) and "±" in line for line in said.splitlines()) == 25
+    assert f"{len(found.shared)} sources have some columns in common with smaller ones" in said
+
+
+def test_folds_of_features_stay_in_memory(monkeypatch):
+    """Features need less memory than the matrices of their kernels: no fold is made twice."""
+    planned, plan_fit = [], fold.plan_fit
+    monkeypatch.setattr(fold, "plan_fit", lambda *arguments: planned.append(0) or plan_fit(*arguments))
+    table = np.random.default_rng(0).normal(size=(200, 40))
+    sets = [(f"set {k}", Linear(), [2 * k, 2 * k + 1]) for k in range(20)]
+    own = {name: name for name, *_ in sets}
+    model = MKLClassifier(sets, C=1.0, solver="interior")
+    monkeypatch.setattr(held_out, "MAX_KEPT_BYTES", 2**20)  # 20 matrices of 100 × 100 take 1.6 MB
+    relevance(model, table, table[:, 5] > 0, cv=2, refits=1, sources=own)
+    assert len(planned) == 2
 
 
 def test_joint_drops_go_by_the_kernels_that_each_fold_has_computed(monkeypatch):

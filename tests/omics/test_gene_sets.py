@@ -144,7 +144,7 @@ def test_explicit_features_of_samples_without_the_view_are_zero():
 
 def test_relevance_refits_without_the_first_of_many_sets(monkeypatch):
     """By default, where the kernels of the folds do not fit in memory; all sets are permuted."""
-    monkeypatch.setattr(held_out, "MAX_KEPT_BYTES", 2**20)
+    monkeypatch.setattr(held_out, "MAX_REFIT_ENTRIES", 2**17)
     monkeypatch.setattr(held_out, "MAX_REFITS", 30)
     found = relevance(MKLClassifier(set_kernels(DATA.gene_sets, SPARSE), C=0.1), SPARSE, Y, cv=2)
     assert found.refitted.sum() == 5 and not np.isnan(found.measure("permute").mean).any()

@@ -6,7 +6,7 @@ import numpy as np
 
 from manykernels import MKLRegressor
 from manykernels.inspect.shares import source_columns
-from manykernels.kernels import RBF, Cosine
+from manykernels.kernels import RBF, Cosine, Linear
 
 
 def test_each_source_of_several_columns_has_a_table_of_its_columns():
@@ -31,3 +31,12 @@ def test_many_support_vectors_and_columns_leave_the_table_out():
     model = MKLRegressor([RBF(0.1)], C=1.0).fit(X, X[:, 1])
     assert source_columns(model, X, np.array([0]), 100.0) == []
     assert len(source_columns(model, X, np.array([0]), 1e6)) == 4
+
+
+def test_of_many_sources_the_heaviest_have_a_table():
+    X = np.random.default_rng(0).normal(size=(60, 40))
+    kernels = [(f"set {k}", Linear(), [2 * k, 2 * k + 1]) for k in range(20)]
+    model = MKLRegressor(kernels, C=1.0).fit(X, X[:, 1] + X[:, 39])
+    report = model.report(X, X[:, 1] + X[:, 39], cv=None, stability=0)
+    assert list(report.facts["weights"]["columns"])[:2] in (["set 0", "set 19"], ["set 19", "set 0"])
+    assert len(report.facts["weights"]["columns"]) == 10 and "10 heaviest of 20 sources" in report.html()

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 
 from .._validation import parse_bytes
@@ -95,6 +96,13 @@ class Fold:
         """The kernels and their columns, before a metric is learned; None if they are precomputed."""
         kernels = self.plan.predictor().kernel_list
         return kernels if kernels is None or kernels.unscaled is None else kernels.unscaled
+
+    def kernel_bytes(self):
+        """The memory of the kernels: of numeric features if the bank has them, else of matrices."""
+        held = self.bank.numeric()
+        if held is None:
+            return 8.0 * self.M * self.n_train**2
+        return 16.0 * (held[0].nnz if issparse(held[0]) else held[0].size)  # with the examples themselves
 
     def solve(self, wanted, bank=None):
         """The `FoldFit` of these kernels of the fold, or of a `bank` in which some see other columns.

@@ -27,10 +27,11 @@ from ._interchangeable import find_groups
 from .fold import Fold
 from .metric import column_shares
 from .relevance_result import Relevance
-from .sources import read_sources, shared_columns
+from .sources import overlapping_sources, read_sources, shared_columns
 from .tables import check_plain, chosen_C
 
 MAX_KEPT_BYTES = 2**29  # of the kernels of all folds, kept until groups are found
+MAX_REFIT_ENTRIES = 2**26  # of the kernels of all folds, up to which all sources are refitted by default
 MAX_REFITS = 200  # fits that compute kernels anew, by default
 MIN_REFITTED = 3  # sources that are refitted, whatever the number of folds
 
@@ -93,8 +94,8 @@ def relevance(
     n_permutations : the number of permutations that `permute` averages over
     refits : the number of sources, and of kernels, that are also left out and tried alone, those with the largest
         `permute` first; of the others only `permute` and `weight` are measured. 0: no fits besides those of the folds.
-        None: all; of columns, and of kernels that the folds cannot keep in memory, such as those of many gene sets, as
-        many as some 200 fits allow, at least three
+        None: all; of columns, and of many kernels on many examples, such as hundreds of gene sets (folds × kernels ×
+        examples² above 2²⁶), as many as some 200 fits allow, at least three
     level : of the intervals
     random_state : for the permutations
     n_jobs : folds in parallel, in separate processes
@@ -145,13 +146,14 @@ def relevance(
 
     first = fold(0)
     rows = read_sources(model, first, sources, kernels)
-    shared = shared_columns(first, rows)
-    anew = rows[0].columns is not None or not small_enough(first, len(splits))
+    shared, overlapping = shared_columns(first, rows), overlapping_sources(first, rows)
+    anew = rows[0].columns is not None or not few_entries(first, len(splits))
     many = most_refits(len(splits)) if refits is None and anew else refits
     kept = {0: first}
     del first
     result = measure_rows(rows, fold, kept, orders, many, level, name_of(scoring, model), n_jobs, callback)
-    result.shared, result.covariates = shared, [] if Z is None else list(Z.columns)
+    result.shared, result.overlapping = shared, overlapping
+    result.covariates = [] if Z is None else list(Z.columns)
     if result.short:
         warnings.warn(
             f"{result.short} fits stopped above tol={model.tol:g}, the farthest at a gap of {result.gap:.1e}: raise "
@@ -226,7 +228,12 @@ def measure_rows(
 
 def small_enough(fold, folds):
     """Whether this many folds can stay in memory with their kernels."""
-    return 8.0 * fold.M * fold.n_train**2 * folds <= MAX_KEPT_BYTES
+    return fold.kernel_bytes() * folds <= MAX_KEPT_BYTES
+
+
+def few_entries(fold, folds):
+    """Whether the kernels of all folds have so few entries that every source is refitted by default."""
+    return float(fold.M) * fold.n_train**2 * folds <= MAX_REFIT_ENTRIES
 
 
 def _refitted(fold, k, every, *given):

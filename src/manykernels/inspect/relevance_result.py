@@ -9,10 +9,11 @@ from .._markup import element
 from .._pictures import COLOURS, left_out, legend, note, panels, plain, rows_of, short
 from ._interchangeable import Group
 from .metric import mean_shares, said
-from .sources import Shared
+from .sources import Shared, listed
 
 MEASURES = ("relevance", "drop", "permute", "gain", "alone")
-SHARED_SHOWN = 5  # sources that share columns with others, which a table names below
+ROWS_SHOWN = 25  # of each kind, in a printed table
+SHARED_SHOWN = 5  # sources, or groups of sources, that share columns with others, which a table names below
 _COLUMNS = ("relevance", "drop", "permute", "alone")
 
 
@@ -71,6 +72,9 @@ class Relevance:
     shared : list of Shared
         (name, others, taken) of each source that reads columns of smaller sources; where columns are the sources
         (`taken`), of the kernels that see several of them.
+    overlapping : list of lists of str
+        Groups of sources of kernels, such as gene sets: two sources are in a group if they share at least half of the
+        columns of the smaller one, directly or through others.
     short : int
         The number of fits that stopped above their tolerance.
     metric : {source: {column: share}}
@@ -108,6 +112,7 @@ class Relevance:
     scoring: str = "score"
     groups: list[Group] = field(default_factory=list)
     shared: list[Shared] = field(default_factory=list)
+    overlapping: list[list[str]] = field(default_factory=list)
     short: int = 0
     metric: dict[str, dict[str, float]] = field(default_factory=dict)
     covariates: list[str] = field(default_factory=list)
@@ -218,11 +223,12 @@ class Relevance:
         return ax
 
     def _cells(self):
-        """(head, rows of text, lines below)."""
+        """(head, rows of text, lines below): the first rows of each kind, and a line that counts the others."""
         what = self.kinds[0]
         head = [what, *_COLUMNS, "weight", "alignment"]
-        body = []
-        for row in self.table():
+        body, every = [], self.table()
+        kinds = {kind: [row for row in every if row["kind"] == kind] for kind in dict.fromkeys(self.kinds)}
+        for row in (row for own in kinds.values() for row in own[:ROWS_SHOWN]):
             name = row["name"] if row["kind"] == what else f"  {row['name']}"
             values = [f"{row[c]:{'.3f' if c == 'alone' else '+.3f'}} ± {row[c + '_se']:.3f}" for c in _COLUMNS]
             cells = [name, *values, f"{row['weight']:.2f}", f"{row['alignment']:.2f}"]
@@ -231,6 +237,11 @@ class Relevance:
         whole, nothing = (self.spread(v[:, None]) for v in (self.score_all, self.score_nothing))
         none = "the covariates alone" if self.covariates else "none"
         below = [
+            f"… and {len(own) - ROWS_SHOWN} more {kind}s, which table() and to_frame() have"
+            for kind, own in kinds.items()
+            if len(own) > ROWS_SHOWN
+        ]
+        below += [
             f"{self.scoring} of all sources {whole.mean[0]:.3f} ± {whole.se[0]:.3f}, of {none} {nothing.mean[0]:.3f}; "
             f"{self.n_splits} folds, ± one standard error; largest gap {self.gap:.1e}"
         ]
@@ -249,9 +260,23 @@ class Relevance:
                 f"{group.drop_se:.3f}"
             )
         below += [said(source, shares) for source, shares in self.metric.items()]
-        below += [one.said() for one in self.shared[:SHARED_SHOWN]]
-        others = len(self.shared) - SHARED_SHOWN
-        return head, body, [*below, f"{others} more sources see columns of others"] if others > 0 else below
+        return head, body, [*below, *self._shared_lines()]
+
+    def _shared_lines(self):
+        """Sentences on sources that share columns; many sources of kernels are named in groups."""
+        many = len(self.shared) > SHARED_SHOWN
+        if not many or self.shared[0].taken:
+            lines = [one.said() for one in self.shared[:SHARED_SHOWN]]
+            return [*lines, f"{len(self.shared) - SHARED_SHOWN} more sources see columns of others"] if many else lines
+        place = {self.names[m]: k for k, m in enumerate(self.order())}
+        groups = sorted((sorted(names, key=place.__getitem__) for names in self.overlapping), key=lambda g: place[g[0]])
+        lines = [
+            f"{listed(names)} share half of their columns or more: leaving out one does not take these columns away"
+            for names in groups[:SHARED_SHOWN]
+        ]
+        rest = len(groups) - SHARED_SHOWN
+        lines += [f"{rest} more groups of sources share half of their columns or more"] if rest > 0 else []
+        return [*lines, f"{len(self.shared)} sources have some columns in common with smaller ones"]
 
     def __str__(self) -> str:
         head, body, below = self._cells()

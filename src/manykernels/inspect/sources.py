@@ -109,12 +109,22 @@ class Shared(NamedTuple):
 
     def said(self, show: Callable[[str], str] = str) -> str:
         """A sentence, with names formatted by `show`."""
-        some = [show(name) for name in self.others[:3]]
-        some += [f"{len(self.others) - 3} more"] if len(self.others) > 3 else []
-        listed = " and ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)
         end = "a source is taken away from it too" if self.taken else (
             "leaving out one source does not take its columns away")  # fmt: skip
-        return f"{show(self.name)} also sees the columns of {listed}: {end}"
+        return f"{show(self.name)} also sees the columns of {listed(self.others, show)}: {end}"
+
+
+def listed(names: list[str], show: Callable[[str], str] = str) -> str:
+    """The first three names, and how many more there are."""
+    some = [show(name) for name in names[:3]] + [f"{len(names) - 3} more"] * (len(names) > 3)
+    return " and ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)
+
+
+def overlapping_sources(fold: Any, rows: list[Row]) -> list[list[str]]:
+    """The names of the sources of kernels that `joined_sources` groups; [] where columns are the sources."""
+    own = [row for row in rows if row.kind == "source" and row.columns is None]
+    groups = joined_sources(fold.kernel_list, own, {}) if own else []
+    return [[own[k].name for k in group] for group in groups if len(group) > 1]
 
 
 def shared_columns(fold: Any, rows: list[Row]) -> list[Shared]:

@@ -213,8 +213,8 @@ def _alignments(model, X, y, real):
     if len(top) < 2:
         return found, 1.0
     part = bank.restrict(np.arange(bank.n), top)
-    grams = centred_products(bank if part is None else part, Y, pairs=True)[1]
-    grams = grams[np.ix_(top, top)] if part is None else grams
+    own = dict(bank=bank, kernels=top) if part is None else dict(bank=part)
+    grams = centred_products(Y=Y, pairs=True, **own)[1]
     cosine, alive = cosines(grams), np.diagonal(grams) > 0
     pairs = alive.sum() * (alive.sum() - 1)
     return found, float((cosine.sum() - alive.sum()) / pairs) if pairs else 1.0

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 
 from .normalize import precision
 
+BLOCK_ENTRIES = 2**23  # kernel values that are read at a time
+
 
 @runtime_checkable
 class CombinesKernels(Protocol):
@@ -86,13 +88,14 @@ def target_alignments(kernels: Any, y: ArrayLike, centered: bool = False) -> np.
     return np.array([alignment(kernels.combined(one[m]), y, centered) for m in range(kernels.M)])
 
 
-def centred_products(bank, Y, weights=None, pairs=False):
+def centred_products(bank, Y, weights=None, pairs=False, kernels=None):
     """⟨K_m, YᵀY⟩ of a bank and targets Y (T, n), ⟨K_k, K_l⟩ (‖K_m‖² without `pairs`) and ‖YᵀY‖², all centred.
 
-    An example of weight w counts w times. Kernels are read in blocks of rows, each in its unit of `units`. Products of
-    kernels or targets that vary by no more than rounding are 0.
+    `kernels` are the numbers of the kernels, None for all. An example of weight w counts w times. Kernels are read in
+    blocks of rows, each in its unit of `units`. Products of kernels or targets that vary by rounding alone are 0.
     """
-    unit = units(bank)
+    kernels = np.arange(bank.M) if kernels is None else np.asarray(kernels)
+    unit = units(bank)[kernels]
     w = np.ones(bank.n) if weights is None else np.asarray(weights, float)
     Y = np.atleast_2d(np.asarray(Y, float))
     W, every = w.sum(), np.arange(bank.n)
@@ -100,18 +103,23 @@ def centred_products(bank, Y, weights=None, pairs=False):
     off[np.abs(off).max(axis=1) <= precision(Y.dtype) * np.abs(Y).max(axis=1)] = 0.0
     Z = w * off  # Σ Z = 0, so that kernels need no centring
     large = 2.0 ** np.frexp(np.abs(Z).max())[1]  # kernel values near the largest float times Z may overflow
-    target = np.einsum("tmi,ti->m", bank.products(Z / large, every) / unit[:, None], Z) * large
-    means = bank.products(w[None] / W, every)[0] / unit[:, None]
-    totals, root, one = means @ w / W, np.sqrt(w), np.diag(1 / unit)
-    grams = np.zeros((bank.M, bank.M) if pairs else bank.M)
-    step = max(1, 2**23 // (bank.n * bank.M))
-    for first in range(0, bank.n, step):
-        rows = every[first : first + step]
-        G = np.array([bank.combined(one[m], rows, None, dtype=np.float64) for m in range(bank.M)])
-        G += totals[:, None, None] - means[:, rows, None] - means[:, None, :]
-        G *= root[rows, None] * root
-        G = G.reshape(bank.M, -1)
-        grams += G @ G.T if pairs else np.einsum("mi,mi->m", G, G)
+    target = np.einsum("tmi,ti->m", bank.products(Z / large, every, None, kernels) / unit[:, None], Z) * large
+    means = bank.products(w[None] / W, every, None, kernels)[0] / unit[:, None]
+    totals, root, count = means @ w / W, np.sqrt(w), len(kernels)
+
+    def centred(k, rows):
+        K = bank.combined(np.eye(1, bank.M, kernels[k])[0] / unit[k], rows, None, dtype=np.float64)
+        K += totals[k] - means[k, rows, None] - means[k]
+        return (K * (root[rows, None] * root)).ravel()
+
+    grams = np.zeros((count, count) if pairs else count)
+    step = max(1, BLOCK_ENTRIES // (bank.n * (count if pairs else 1)))
+    for rows in (every[first : first + step] for first in range(0, bank.n, step)):
+        if pairs:
+            G = np.array([centred(k, rows) for k in range(count)])
+            grams += G @ G.T
+        else:
+            grams += [np.square(centred(k, rows)).sum() for k in range(count)]
     flat = 2 * W * (means**2 @ w) - (W * totals) ** 2  # ‖K‖² minus the ‖K‖² of the centred K
     still = (np.diagonal(grams) if pairs else grams) <= precision(bank.dtype) ** 2 * flat
     target[still], grams[still], grams[..., still] = 0.0, 0.0, 0.0

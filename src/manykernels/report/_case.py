@@ -14,6 +14,7 @@ FIT_ENTRIES = 5e6  # the overhead of one fit, as a number of entries
 KERNEL_ENTRIES = 5e5  # the overhead of one kernel whose width is chosen anew
 CONFIDENCE = 0.95  # of intervals over the folds
 MAX_SOURCES, MAX_KERNELS, MAX_ALIGNED, MAX_POINTS, MAX_STEPS = 40, 40, 30, 300, 60  # rows and points on the page
+MAX_INSIDE = 10  # sources whose columns are shown, the heaviest
 MAX_CLASSES, MAX_PARTS, DEFAULT_EXAMPLES = 12, 6, 6
 
 Tick = Callable[[str, int, int], None]

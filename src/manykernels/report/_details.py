@@ -5,6 +5,7 @@ from typing import Any
 from .._pictures import short
 from . import _charts as charts
 from . import _words as words
+from ._case import MAX_INSIDE
 from ._html import (
     Column,
     behind,
@@ -39,7 +40,10 @@ def kernels(facts):
     weights = facts["weights"]
     rows = weights["rows"]
     learned = [_inside(source, shares, METRIC) for source, shares in weights.get("metric", {}).items()]
-    learned += [_inside(source, shares, SHARES) for source, shares in weights.get("columns", {}).items()]
+    inside = [_inside(source, shares, SHARES) for source, shares in weights.get("columns", {}).items()]
+    if inside and len(weights["sources"]) > MAX_INSIDE:
+        learned.append(paragraphs(f"The columns of the {MAX_INSIDE} heaviest of {len(weights['sources']):,} sources:"))
+    learned += inside
     if weights["kernels"] == len(weights["sources"]):
         return together(learned)  # the section on sources already has a row for each kernel
     scale = charts.covering([row["share"] for row in rows])

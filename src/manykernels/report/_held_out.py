@@ -1,13 +1,14 @@
 """Measurements on held-out examples: scores, the scores of a baseline, predictions, and the relevance of sources."""
 
 import copy
-import math
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ..estimators.check_targets import make_splits
+from ..estimators.choose_c import is_auto
 from ..inspect import relevance as measure_relevance
 from ..inspect.fold import Fold
 from ..inspect.held_out import own_measure, scorer_of, small_enough
@@ -30,6 +31,7 @@ from ._worth import (
     measure_columns,
     measure_units,
     over_folds,
+    worth_of,
 )
 
 
@@ -90,6 +92,7 @@ def score(
         judged = copy.copy(fold)
         judged.scorer = worth
         fits.append(fold.every)
+        models[k] = _with_C_of(fold, models[k])
         if plan.refits is None:
             together.append(measure_units(judged, plan.units, orders[k]))
             alone.append(measure_alone(judged, plan.alone, orders[k]))
@@ -142,6 +145,12 @@ def score(
         found["groups"] = [group._asdict() for group in result.groups]
         found["each"] |= dict(zip(result.names, result.differences("relevance").T, strict=True))
     return _with_sites(found, case, splits, scores, baseline)
+
+
+def _with_C_of(fold: Fold, model: Any) -> Any:
+    """The model with the C that the fold chose, so that it is not chosen again; EmpiricalBayes learns it."""
+    known = is_auto(model.C) and not fold.plan.regularizer.bayesian
+    return clone(model).set_params(C=fold.plan.examples.C) if known else model
 
 
 def _with_sites(found: dict[str, Any], case: Case, splits: list, scores: list, baseline: list) -> dict[str, Any]:
@@ -253,7 +262,7 @@ def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any
         return {"name": name, **own, **{key: given[key] for key in (*keep, "alignment") if key in given}}
 
     def worth(row):
-        return -row.get(measure, -math.inf), -row.get("permute", -math.inf), -row["share"]
+        return worth_of(row, measure)
 
     units = found.get("units", [])
     joined = {name: unit.name for unit in units if unit.why for name in unit.members}

@@ -12,6 +12,7 @@ from ._case import FIT_ENTRIES, MAX_ENTRIES, MAX_SOURCES
 
 MIN_TRIED = 3  # units, and sources of a unit alone, whatever they cost
 MAX_SHUFFLED = 200  # units of columns
+MAX_SHUFFLED_KERNELS = 1000  # units of kernels, whose parts of the decisions are known: each needs scores alone
 REFIT_ENTRIES = 1e7  # the overhead of kernels that are computed anew, as a number of entries
 ALIKE = 0.9  # the rank correlation of columns that may replace each other
 MAX_COMPARED_ENTRIES = 10**8  # of a table in the search for identical columns

@@ -25,6 +25,7 @@ from ._case import (
     MAX_ALIGNED,
     MAX_CLASSES,
     MAX_ENTRIES,
+    MAX_INSIDE,
     MAX_KERNELS,
     MAX_SOURCES,
     MAX_STEPS,
@@ -105,8 +106,9 @@ def _weights(case: Case) -> dict[str, Any]:
             for name, which in zip(names, members, strict=True)
         },
     }
-    shared = {name: source_columns(model, case.X, own, MAX_FACTORS) for name, own in zip(names, members, strict=True)}
-    found["columns"] = {name: own[:MAX_COLUMNS] for name, own in list(shared.items())[:MAX_SOURCES] if own}
+    opened = sorted(zip(names, members, strict=True), key=lambda pair: -shares[pair[1]].sum())[:MAX_INSIDE]
+    shared = {name: source_columns(model, case.X, own, MAX_FACTORS) for name, own in opened}
+    found["columns"] = {name: own[:MAX_COLUMNS] for name, own in shared.items() if own}
     if (metric := optional(model, "metric_")) is not None:
         found["metric"] = {source: list(own.items())[:MAX_KERNELS] for source, own in column_shares(metric).items()}
     if len(theta) > 1:

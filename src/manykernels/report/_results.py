@@ -9,6 +9,7 @@ from . import _charts as charts
 from . import _rate_views as rate_views
 from . import _survival as survival
 from . import _words as words
+from ._case import MAX_SOURCES
 from ._html import (
     Column,
     behind,
@@ -29,7 +30,7 @@ from ._html import (
     text,
     together,
 )
-from ._worth import clear
+from ._worth import clear, worth_of
 
 MAX_SITE_UNITS = 4  # columns of the table of groups
 
@@ -167,7 +168,7 @@ def sources(facts):
     )
     explain = " ".join([_EXPLAINED[measure].replace("{score}", _score_called(found["scoring"])), *said, _WEIGHT])
     rows = found["rows"]
-    every = [*joined, *rows]
+    every = sorted([*joined[:MAX_SOURCES], *rows], key=lambda row: worth_of(row, measure))
     weight = charts.covering([row["share"] for row in every])
     columns = [Column("source"), Column("weight", "graph", below=charts.axis(weight, 2, True)), Column("share", "num")]
     if method:
@@ -200,9 +201,10 @@ def sources(facts):
         body.append([*line, cell(f"{row['kernels']:,}", row["kernels"])] if several else line)
     note = ""
     if found["total"] > len(rows):
+        left = f", and {len(joined) - MAX_SOURCES:,} groups of sources more" if len(joined) > MAX_SOURCES else ""
         note = (
             f"{len(rows)} of {found['total']:,} sources; the others are less relevant or not measured, and hold "
-            f"{percent(found['left_share'])} of the weight."
+            f"{percent(found['left_share'])} of the weight{left}."
         )
     first = {"relevance": "the most relevant first", "permute": "the largest loss first", "share": "the heaviest first"}
     title = f"Sources, {first[measure]}"

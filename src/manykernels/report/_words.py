@@ -202,7 +202,8 @@ def shuffled(facts: dict[str, Any]) -> str:
     if not lost:
         return ""
     few = "was" if done == 1 else "were"
-    some = f"Of {len(units):,} sources, {done:,} {few} left out and tried alone, those with the largest loss when they "
+    what = "sources and groups of sources" if any(unit["why"] for unit in units) else "sources"
+    some = f"Of {len(units):,} {what}, {done:,} {few} left out and tried alone, those with the largest loss when they "
     some += f"are shuffled; {len(lost):,} {'was' if len(lost) == 1 else 'were'}"
     said = f" {some if done else 'The sources were'} only shuffled, without a new fit."
     said += " A small loss does not mean that a source is worthless: others may replace it."

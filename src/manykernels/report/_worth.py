@@ -13,6 +13,7 @@ from ..kernels.frames import is_frame
 from ..kernels.view_data import n_examples
 from ._case import CONFIDENCE, MAX_ENTRIES, MAX_SOURCES, Case
 from ._joined import (
+    MAX_SHUFFLED_KERNELS,
     Unit,
     alike_columns,
     find_units,
@@ -57,7 +58,7 @@ def make_plan(case: Case, fold: Fold, relevance: str, folds: int, one_pass: floa
             every, 0 if relevance == "fast" else many, units, False, sources, [], [], shared_columns(fold, sources)
         )
     if len(sources) > MAX_SOURCES:  # such as gene sets: all are shuffled, the most relevant are left out
-        units = find_units(kernels, sources, share, same, most_shuffled(PERMUTATIONS, n, 0, 0))
+        units = find_units(kernels, sources, share, same, MAX_SHUFFLED_KERNELS)
         many = 0 if relevance == "fast" else most_refits(folds, n, fold.M, outputs)
         return Plan(every, many, units, False, sources, [], [], [])
     units = find_units(kernels, sources, share, same, most_units(folds, n, fold.M, outputs))
@@ -126,6 +127,11 @@ def over_folds(rows: list[Any], measured: list[dict[str, np.ndarray]], overlap: 
                    for end, v in zip(SUFFIXES, spread, strict=True)}
         for k, row in enumerate(rows)
     }  # fmt: skip
+
+
+def worth_of(row: dict[str, Any], measure: str) -> tuple[float, float, float]:
+    """The key that sorts rows of sources, the most relevant first."""
+    return -row.get(measure, -math.inf), -row.get("permute", -math.inf), -row["share"]
 
 
 def clear(row: dict[str, Any], measure: str = "relevance") -> bool:

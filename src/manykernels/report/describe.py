@@ -80,7 +80,7 @@ def _form(model, X):
     if isinstance(X, Pairs):
         return f"pairs of {count(X.left):,} left and {count(X.right):,} right objects"
     if is_views(X):
-        return f"{len(_view_names(X))} views"
+        return f"{len(_view_names(X))} view{'s' * (len(_view_names(X)) != 1)}"
     if _is_texts(X):
         return "sequences or texts"
     shape = _shape(X)
@@ -114,7 +114,7 @@ def _side(X, side):
     if isinstance(table, KernelStack) or np.ndim(table) == 3:
         kind = "kernel matrices"
     elif isinstance(table, dict):
-        kind = f"{len(table)} views"
+        kind = f"{len(table)} view{'s' * (len(table) != 1)}"
     else:
         kind = _view(side, table, None)["kind"]
     met = len(np.unique(X.index[:, side == "right"].astype(int)))

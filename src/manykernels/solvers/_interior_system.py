@@ -82,15 +82,15 @@ class StackedFeatures:
         owners = np.repeat(np.arange(self.M), np.diff(self.first))
         if self.same is None:
             return self.F @ sp.csr_array((v, owners, np.arange(len(v) + 1)))
-        blocks = sp.csr_array((self.root * v, (self.same, owners)), shape=(self.F.shape[1], self.M))
-        return self.F @ blocks.toarray() if sp.issparse(self.F) else self.F @ blocks
+        return self.F @ sp.csr_array((self.root * v, (self.same, owners)), shape=(self.F.shape[1], self.M))
 
 
 def _repeated(F):
     """(positions of the different columns of F (n, D), the place of each column among them); None if few repeat."""
     marks = F.T @ np.random.default_rng(0).normal(size=(F.shape[0], 2))
     _, kept, same = np.unique(marks, axis=0, return_index=True, return_inverse=True)
-    same = same.ravel()
+    order = np.argsort(kept)  # rows of F[:, kept] then have ascending indices
+    kept, same = kept[order], np.argsort(order)[same.ravel()]
     if len(kept) > MAX_DIFFERENT * F.shape[1]:
         return None
     again = F[:, kept][:, same]

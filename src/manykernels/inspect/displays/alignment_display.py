@@ -144,9 +144,8 @@ def _measure(bank, Y, top):
         score = np.divide(target, np.sqrt(squares), out=np.full(bank.M, -np.inf), where=(squares > 0) & bank.usable)
         which = np.sort(np.argsort(-score, kind="stable")[:top])
     part = bank.restrict(np.arange(bank.n), which)
-    target, grams, norm = centred_products(bank if part is None else part, some, pairs=True)
-    if part is None:
-        target, grams = target[which], grams[np.ix_(which, which)]
+    own = dict(bank=bank, kernels=which) if part is None else dict(bank=part)
+    target, grams, norm = centred_products(Y=some, pairs=True, **own)
     size = np.sqrt(np.maximum(np.diagonal(grams), 0.0) * norm)
     names = [str(bank.names[m]) for m in which]
     return cosines(grams), names, np.divide(target, size, out=np.zeros_like(target), where=size > 0)
