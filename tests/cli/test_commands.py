@@ -209,6 +209,36 @@ def test_numbers_can_be_categories_with_gaps(tmp_path):
     assert list(found.prediction[[0, 1, 3]]) == ["a", "b", "a"]
 
 
+def test_gower_reads_numbers_codes_and_texts_with_gaps(tmp_path):
+    """Issue 15, point 4: predictions equal those of the kernel in Python."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.normal(60, 9, 40), "code": rng.integers(1, 4, 40), "sex": ["f", "m"] * 20})
+    frame["y"] = np.where((frame.code == 2) ^ (frame.sex == "f"), "a", "b")
+    frame = frame.astype({"code": object, "sex": object})
+    frame.loc[3, "age"], frame.loc[5, "code"], frame.loc[7, "sex"] = np.nan, None, None
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    kernel = '[[kernel]]\nname = "all"\nkernel = "Gower"\ncolumns = ["age", "code", "sex"]\n'
+    (tmp_path / "k.toml").write_text(f'target = "y"\nC = 10\n{kernel}categories = ["code"]\n')
+    fitted = run("fit", tmp_path / "d.csv", "--config", tmp_path / "k.toml", "-o", tmp_path / "m.mk")
+    assert fitted.exit_code == 0, fitted.output
+    (tmp_path / "new.csv").write_text("age,code,sex\n50,2,f\n,9,m\n61,,\n")
+    result = run("predict", tmp_path / "m.mk", tmp_path / "new.csv")
+    assert result.exit_code == 0, result.output
+    own = manykernels.MKLClassifier([("all", manykernels.kernels.Gower([1]), ["age", "code", "sex"])], C=10.0)
+    new = pd.DataFrame({"age": [50, np.nan, 61], "code": [2, 9, None], "sex": ["f", "m", None]}, dtype=object)
+    expected = own.fit(frame[["age", "code", "sex"]], frame.y).decision_function(new)
+    np.testing.assert_allclose(pd.read_csv(io.StringIO(result.stdout)).decision, expected, atol=1e-3)
+    for more, says in [
+        ('categories = ["y"]\n', 'categories = [\'y\']: give names of its columns'),
+        ("scale = true\n", "true only to kernels on numbers"),
+        ('categories = ["code"]\n[[kernel]]\nname = "line"\nkernel = "Linear"\ncolumns = ["code"]\nmissing = "zero"\n',
+         "'code' is a category in a Gower kernel and a number in kernel 'line'"),
+    ]:  # fmt: skip
+        (tmp_path / "k.toml").write_text(f'target = "y"\n{kernel}{more}')
+        wrong = run("fit", tmp_path / "d.csv", "--config", tmp_path / "k.toml", "-o", tmp_path / "m.mk")
+        assert wrong.exit_code == 1 and says in " ".join(wrong.stderr.split()), wrong.stderr
+
+
 def test_kernels_are_listed_with_their_parameters():
     rows = {row["kernel"]: row for row in json.loads(run("kernels", "--json").stdout)["kernels"]}
     assert rows["Spectrum"]["parameters"]["k"] == "required" and "_empty" not in run("kernels").stdout

@@ -86,3 +86,17 @@ def test_a_model_with_missing_entries_predicts_is_saved_and_has_shares_that_sum_
         found = feature_shares(model, X, background=background)
         np.testing.assert_allclose(found.base + found.values.sum(axis=1), f, atol=1e-10)
         assert set(found.names) == set(X.columns)
+
+
+def test_codes_are_categories_where_they_are_named(tmp_path):
+    """The same kernel as that of the codes as texts; positions that are no columns are an error."""
+    frame = mixed(missing=0.2)
+    texts = frame.assign(stage=[None if pd.isna(v) else f"stage {v}" for v in frame.stage])
+    np.testing.assert_allclose(Gower([2])(frame), Gower()(texts))
+    assert not np.allclose(Gower()(frame), Gower()(texts))
+    model = MKLClassifier([("all", Gower([2]))], C=1.0).fit(frame, frame.age.isna())
+    model.save(tmp_path / "m.mk")
+    np.testing.assert_array_equal(load(tmp_path / "m.mk").decision_function(frame), model.decision_function(frame))
+    for wrong in ([5], ["stage"], "stage", [True], 2):
+        with pytest.raises(ValueError, match="categories=.*positions of columns"):
+            MKLClassifier([("all", Gower(wrong))], C=1.0).fit(frame, frame.age.isna())

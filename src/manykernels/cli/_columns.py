@@ -196,7 +196,7 @@ def as_days(column: Any) -> np.ndarray:
         ) from error
 
 
-AS_WRITTEN = {"sequences": as_sequences, "objects": as_words, "dates": as_days}
+AS_WRITTEN = {"sequences": as_sequences, "objects": as_words, "categories": as_texts, "dates": as_days}
 
 
 def as_numbers(column: Any) -> np.ndarray:

@@ -16,9 +16,10 @@ from ._matrices import columns_of_matrix
 from ._talk import Wrong
 
 KERNELS = (
-    "Categorical", "Chi2", "Cosine", "HistogramIntersection", "Laplacian", "Linear", "Polynomial",
+    "Categorical", "Chi2", "Cosine", "Gower", "HistogramIntersection", "Laplacian", "Linear", "Polynomial",
     "Precomputed", "RBF", "Tanimoto", "Tfidf",
 )  # fmt: skip
+UNSCALED = ("Categorical", "Gower", "Precomputed", "Tfidf")  # they take no scale = true
 STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")  # for sequences
 SETTINGS = {"C": float, "p": float, "q": float, "nu": float, "kernel": list}  # and their types
 SETTINGS |= dict.fromkeys(("target", "id", "task", "loss", "normalize", "adjust"), str)
@@ -65,11 +66,13 @@ def tfidf() -> Any:
 
 
 def written_columns(specs: Any) -> dict[str, str]:
-    """{column: "sequences", "objects" or "dates"} for columns of string kernels, kernels on texts and on dates."""
+    """{column: "sequences", "objects", "categories" or "dates"} for columns that a kernel does not read as numbers."""
     found: dict[str, str] = {}
     for spec in map(mk.kernels.spec.as_spec, specs if isinstance(specs, list) else []):
         if spec.kernel.reads in ("sequences", "objects"):
             found |= dict.fromkeys(spec.columns, spec.kernel.reads)
+        if isinstance(spec.kernel, mk.kernels.Gower):
+            found |= {spec.columns[k]: "categories" for k in spec.kernel.categories}
         if isinstance(spec.transformer, TableScaler):
             kinds = [kind for kind, width in spec.transformer.parts for _ in range(width)]
             found |= {name: kind for name, kind in zip(spec.columns, kinds, strict=True) if kind == "dates"}
@@ -89,6 +92,12 @@ def build(tables: list[dict[str, Any]], frame: Any) -> tuple[list[Any], list[str
     names = [spec.name for spec in made]
     if len(set(names)) < len(names):
         raise Wrong(f"Two kernels are called {next(n for n in names if names.count(n) > 1)!r}: give them other names.")
+    for column in [c for c, kind in written_columns(made).items() if kind == "categories"]:
+        for spec in (spec for spec in made if column in spec.columns and column not in written_columns([spec])):
+            raise Wrong(
+                f"Column {column!r} is a category in a Gower kernel and a number in kernel {spec.name!r}: make it the "
+                "same in both, or copy the column under another name."
+            )
     return made, list(dict.fromkeys(column for spec in made for column in spec.columns))
 
 
@@ -111,7 +120,7 @@ def _specification(table, k, frame):
         raise Wrong(f'Kernel {name!r} has columns = {columns!r}: give a list of names, columns = ["age"].')
     if missing not in ("error", "zero"):
         raise Wrong(f'Kernel {name!r} has missing = {missing!r}: give "error" or "zero".')
-    if scale not in (True, False) or scale and table["kernel"] in ("Categorical", "Precomputed", "Tfidf", *STRINGS):
+    if scale not in (True, False) or scale and table["kernel"] in (*UNSCALED, *STRINGS):
         raise Wrong(f"Kernel {name!r} has scale = {scale!r}: give true or false, and true only to kernels on numbers.")
     if table["kernel"] == "Precomputed":
         return spec(cls(), _matrix_columns(name, columns, frame))
@@ -128,6 +137,8 @@ def _specification(table, k, frame):
             )
         found = [indicator for column in columns for indicator in indicators(frame, column)]
         return spec(mk.kernels.Linear(), found, "error")  # on indicators, it equals the categorical kernel
+    if table["kernel"] == "Gower":
+        return spec(cls(_categories(frame, name, columns, table.get("categories", []))), columns, "error")
     if table["kernel"] in ("Tfidf", *STRINGS):
         if len(columns) > 1:
             raise Wrong(f"Kernel {name!r} has {len(columns)} columns: a kernel on texts or sequences takes one.")
@@ -140,6 +151,15 @@ def _specification(table, k, frame):
         if column not in sound and column not in others:
             _check_column(plain[column], name, missing)
     return spec(cls(**params), *_scaled(plain, others)) if scale else spec(cls(**params), columns)
+
+
+def _categories(frame, name, columns, given):
+    """The positions of the columns that a Gower kernel compares by equality: those `given`, and those of texts."""
+    if not isinstance(given, list) or not set(given) <= set(columns):
+        raise Wrong(
+            f"Kernel {name!r} has categories = {given!r}: give names of its columns, categories = [{columns[0]!r}]."
+        )
+    return [k for k, column in enumerate(columns) if column in given or not holds_numbers(frame[column])]
 
 
 def _other_kinds(frame):

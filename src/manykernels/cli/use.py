@@ -48,7 +48,8 @@ def columns_of(model: Any, frame: Any) -> Any:
     for sentence in new_categories(frame, names, written):
         warnings.warn(sentence, UserWarning, stacklevel=2)
     specs = [mk.kernels.spec.as_spec(spec) for spec in model.kernels] if isinstance(model.kernels, list) else []
-    strict = {column for spec in specs if spec.missing == "error" for column in spec.columns or ()}
+    whole = [spec for spec in specs if spec.missing == "error" and spec.kernel.reads != "anything"]
+    strict = {column for spec in whole for column in spec.columns or ()}
     for name in X.columns[X.isna().any()]:
         if name in strict:
             raise Wrong(

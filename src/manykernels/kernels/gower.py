@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Self
 
@@ -18,11 +19,17 @@ class Gower(Kernel):
     k(x, y) = Σ_j s_j(x_j, y_j) / √(d_x d_y), where d_x is the number of known entries of x, and s_j is 0 where an entry
     is missing, [x_j = y_j] for categories, and 1 − |x_j − y_j| / range_j for numbers, with the range of the training
     data; numbers outside it count as its ends. Columns of numbers or of truth values are told from categories by their
-    entries; an ordinal column is one of numbers, so give the ranks.
+    entries, unless `categories` names them; an ordinal column is one of numbers, so give the ranks.
 
     Without missing entries this is Gower's coefficient (1971), Σ_j s_j / d. Gower divides by the number of columns that
     both examples have, and is then not always positive semidefinite; this form always is: s_j is
     min(u, v) + min(1 − u, 1 − v) of two numbers between 0 and 1.
+
+    Parameters
+    ----------
+    categories : list of int, default=()
+        The positions, among the columns of the kernel, of columns that are categories even if they hold numbers, such
+        as codes.
 
     Examples
     --------
@@ -37,15 +44,22 @@ class Gower(Kernel):
     file_tag = ("kernel/gower", 1)
     reads = "anything"
 
+    def __init__(self, categories: Sequence[int] = ()) -> None:
+        self.categories = categories
+
+    def check_state(self) -> None:
+        super().check_state()
+        check_positions(self.categories)
+
     def split(self) -> tuple[Any, Kernel]:
-        return Agreements(), Agreement()
+        return Agreements(self.categories), Agreement()
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
-        fitted = Agreements().fit(X)
+        fitted = Agreements(self.categories).fit(X)
         return Agreement()(fitted.transform(X), None if Y is None else fitted.transform(Y))
 
     def diag(self, X: Any) -> np.ndarray:
-        return Agreement().diag(Agreements().fit(X).transform(X))
+        return Agreement().diag(Agreements(self.categories).fit(X).transform(X))
 
 
 class Agreement(Kernel):
@@ -68,12 +82,16 @@ class Agreements(Tagged, BaseEstimator):
 
     file_tag = ("transformer/agreements", 1)
 
+    def __init__(self, categories: Sequence[int] = ()) -> None:
+        self.categories = categories
+
     def fit(self, X: Any, y: Any = None) -> Self:
         x = _entries(X)
         self.n_features_in_, self.learned_ = x.shape[1], []
-        for column in x.T:
+        check_positions(self.categories, x.shape[1])
+        for k, column in enumerate(x.T):
             known = column[~missing_entries(column)]
-            if all(isinstance(item, Real | np.bool_) for item in known.tolist()):
+            if k not in self.categories and all(isinstance(item, Real | np.bool_) for item in known.tolist()):
                 ends = known.astype(float)
                 if not np.isfinite(ends).all():
                     raise ValueError("X contains infinity; replace it or leave the column out.")
@@ -124,6 +142,18 @@ class Agreements(Tagged, BaseEstimator):
                 else:
                     check_array("learned", one, np.float64, 2)
         return found
+
+
+def check_positions(categories: Any, d: float = np.inf) -> None:
+    """A ValueError if `categories` are not positions of d columns."""
+    sound = isinstance(categories, Sequence) and not isinstance(categories, str)
+    if not sound or not all(
+        isinstance(k, int | np.integer) and not isinstance(k, bool) and 0 <= k < d for k in categories
+    ):
+        raise ValueError(
+            f"categories={categories!r} of Gower: give the positions of columns of the kernel, from 0 to the number of "
+            "columns less 1."
+        )
 
 
 def _width(learned):
