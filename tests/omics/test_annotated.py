@@ -8,7 +8,7 @@ mudata = pytest.importorskip("mudata")
 import pandas as pd  # noqa: E402
 from sklearn.model_selection import cross_val_score  # noqa: E402
 
-from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, load  # noqa: E402
+from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLSurvival, load  # noqa: E402
 from manykernels.datasets import make_multiomics  # noqa: E402
 from manykernels.inspect import bootstrap_weights, relevance, suggest  # noqa: E402
 from manykernels.kernels import Linear  # noqa: E402
@@ -44,6 +44,16 @@ def test_an_anndata_is_a_view_whose_genes_are_found_by_name(adata, tmp_path):
     np.testing.assert_allclose(model.decision_function(mixed), model.decision_function(adata))
     model.save(tmp_path / "model.mk")
     np.testing.assert_allclose(load(tmp_path / "model.mk").decision_function(mixed), model.decision_function(adata))
+
+
+def test_a_view_of_an_anndata_is_as_good_as_a_copy(adata):
+    half = adata[::2, 50:]
+    assert half.is_view
+    kernels = set_kernels(DATA.gene_sets, half)
+    fits = [MKLClassifier(kernels, C=1.0).fit(data, "disease") for data in (half, half.copy())]
+    np.testing.assert_array_equal(fits[0].decision_function(adata[1::2]), fits[1].decision_function(adata[1::2]))
+    annotate(half, fits[0])  # anndata makes a copy of the view
+    assert "manykernels_decision" in half.obs and "manykernels_decision" not in adata.obs
 
 
 def test_layers_obsm_and_columns_of_obs_are_views(adata, mdata):
@@ -109,6 +119,11 @@ def test_wrong_annotated_data_get_a_sentence_with_the_cure(adata, mdata):
         (lambda: MKLClassifier().fit(gaps, "part"), r"missing in 5 of 120 samples: keep the others, data\[data.obs"),
         (lambda: views(mudata.MuData({"a": adata, "b": other})), "no sample in common .*same name in obs_names"),
         (lambda: views(adata, layer="raw"), r"layer='raw' is not in 'X': its layers are \['twice'\]"),
+        (lambda: views(mdata, layer={"atac": "raw"}), r"names modalities that are not taken: they are \['rna', 'meth"),
+        (lambda: views(anndata.AnnData(obs=adata.obs)), "'X' has no matrix X: fill it in"),
+        (lambda: MKLClassifier().fit(adata, "disease", covariates="age"), r"are names: .* data.obs\[\['age'\]\]"),
+        (lambda: MKLSurvival().fit(adata, "age"), "y='age' are names: give the columns"),
+        (lambda: relevance(MKLClassifier(), adata, "disease", groups="town"), "obs has no column 'town'"),
         (lambda: views(adata, obsm="umap"), r"obsm has no 'umap': it has \['pca'\]"),
         (lambda: views(mdata, modalities="atac"), r"it has \['rna', 'methylation', 'protein'\]"),
         (lambda: views(adata, modalities="rna"), "is for a MuData"),

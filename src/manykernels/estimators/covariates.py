@@ -120,6 +120,11 @@ def level_of(model: Any, given: Any, n: int) -> np.ndarray:
 def _columns(given, n):
     """{name: (values (n,), levels or None for numbers)} of a frame, a dict of columns, a column or an array."""
     refuse_iterator("covariates", given)
+    names = [given] if isinstance(given, str) else given
+    if isinstance(names, list | tuple) and names and len(names) != n and all(isinstance(one, str) for one in names):
+        raise ValueError(
+            f"covariates={given!r} are names: give the columns themselves, such as data.obs[{list(names)!r}]."
+        )
     if is_frame(given):
         given = {name: given[name] for name in check_names(given)}
     elif not isinstance(given, dict):

@@ -72,6 +72,11 @@ def read_times(y: Any, strata: ArrayLike | None = None) -> np.ndarray:
         strata = y[own].to_numpy() if own is not None and strata is None else strata
         return survival_targets(y[event].to_numpy(), y[time].to_numpy(), strata)
     array = np.asarray(y)
+    if array.dtype.kind in "US" and array.size <= 3:
+        raise ValueError(
+            f"y={y!r} are names: give the columns themselves, such as survival_targets(data.obs['event'], "
+            "data.obs['time'])."
+        )
     if array.dtype.names:
         if not 2 <= len(array.dtype.names) <= 3:
             raise ValueError(f"y has the fields {array.dtype.names}: give event, time and, if there are any, strata.")

@@ -66,6 +66,8 @@ def as_views(
     if not is_annotated(data):
         raise ValueError(f"data is a {type(data).__name__}: give an AnnData or a MuData.")
     several = _modalities(data, modalities)
+    if isinstance(layer, Mapping) and not set(layer) <= set(several):
+        raise ValueError(f"layer={dict(layer)} names modalities that are not taken: they are {list(several)}.")
     found, ids = {}, {}
     for name, part in several.items():
         wanted = layer.get(name) if isinstance(layer, Mapping) else layer
@@ -135,10 +137,12 @@ def _modalities(data, wanted):
 def _matrix(part, view, layer):
     """X or a layer of an AnnData: a `NamedMatrix` if it is sparse, else a DataFrame."""
     if layer is not None and layer not in part.layers:
-        raise ValueError(f"layer={layer!r} is not in {view!r}: its layers are {list(part.layers)}, None takes X.")
+        known = f"its layers are {list(part.layers)}" if len(part.layers) else "it has no layers"
+        raise ValueError(f"layer={layer!r} is not in {view!r}: {known}; None takes X.")
     values = part.X if layer is None else part.layers[layer]
     if values is None:
-        raise ValueError(f"X of {view!r} is empty: give layer=, one of {list(part.layers)}.")
+        cure = f"give views(data, layer=…), one of {list(part.layers)}" if len(part.layers) else "fill it in"
+        raise ValueError(f"{view!r} has no matrix X: {cure}.")
     names = _names(part.var_names, f"var_names of {view!r}", "data.var_names_make_unique()")
     if sp.issparse(values) or hasattr(values, "to_memory"):  # a sparse matrix on disk
         values = values if sp.issparse(values) else values.to_memory()

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._validation import check_integer
 from ..kernels.annotated import as_views, is_annotated
 from ..kernels.base import Kernel
 from ..kernels.frames import check_names, is_frame, listed
@@ -158,6 +159,9 @@ def match_sets(
     >>> match_sets({"a": ["TP53", "MYC"]}, X, min_size=1).sets
     {'a': ['Tp53', 'Myc']}
     """
+    check_integer("min_size", min_size)
+    if max_size is not None:
+        check_integer("max_size", max_size, min_size)
     sets = _flat(gene_sets)
     tables, missing = _tables(X)
     genes = dict.fromkeys(gene for own in sets.values() for gene in own)
@@ -177,9 +181,10 @@ def match_sets(
     kept = {label: own for label, own in columns.items() if fit[label]}
     left_out = {label: len(own) for label, own in columns.items() if not fit[label]}
     if not kept:
+        most = f"and at most {max_size} " if max_size is not None else ""
         raise ValueError(
-            f"no set has {min_size} genes or more in X, the largest {max(left_out.values())}: give a smaller min_size, "
-            "or sets of other genes."
+            f"no set has at least {min_size} {most}genes in X: the sizes are {min(left_out.values())} to "
+            f"{max(left_out.values())}; change min_size or max_size, or give sets of other genes."
         )
     respelled = {gene: column for gene, column in found.items() if column is not None and column != gene}
     return MatchedSets(kept, name, unmatched, respelled, left_out, missing.get(name, False))
@@ -261,8 +266,10 @@ def databases(kernels: Iterable[KernelSpec]) -> list[str]:
 
 def _flat(gene_sets):
     """{name: genes}, with names "database: set" if sets are given by database."""
-    if not isinstance(gene_sets, Mapping) or not gene_sets:
+    if not isinstance(gene_sets, Mapping):
         raise ValueError(f"gene_sets is a {type(gene_sets).__name__}: give {{name: genes}}, such as read_gmt returns.")
+    if not gene_sets:
+        raise ValueError("gene_sets is empty: give {name: genes}, such as read_gmt returns.")
     found: dict[str, list[str]] = {}
     for name, own in gene_sets.items():
         if isinstance(own, Mapping):
@@ -271,6 +278,10 @@ def _flat(gene_sets):
             raise ValueError(f"gene_sets[{name!r}] is the text {own!r}: give a list of genes.")
         else:
             found[str(name)] = list(own)
+    for name, own in found.items():
+        strange = [gene for gene in own if not isinstance(gene, str)]
+        if strange:
+            raise ValueError(f"gene_sets[{name!r}] has {strange[0]!r}, which is no name of a gene: give texts.")
     return found
 
 
