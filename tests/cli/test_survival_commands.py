@@ -61,6 +61,7 @@ def test_candidates_are_scored_by_concordance_and_strata_are_kept_apart(table, t
         (["--event", "dead", "--time", "days", "--target", "age"], "leave it out"),
         (["--event", "dead", "--time", "day"], "--time 'day'"),
         (["--event", "days", "--time", "dead"], "event has the values"),
+        (["--event", "site", "--time", "days"], "is not a number: give 1 for events and 0 for censored times"),
         (["--event", "dead", "--time", "age"], "negative value"),
     ],
 )

@@ -199,18 +199,15 @@ def as_days(column: Any) -> np.ndarray:
 AS_WRITTEN = {"sequences": as_sequences, "objects": as_words, "categories": as_texts, "dates": as_days}
 
 
-def as_numbers(column: Any) -> np.ndarray:
-    """A column as floats; the error shows the first entry that is not a number."""
+def as_numbers(column: Any, cure: str = 'correct it, or give the column kernel = "Categorical"') -> np.ndarray:
+    """A column as floats; the error shows the first entry that is not a number, and says the cure."""
     pd = pandas()
     known = is_number(column)
     found = column if known else pd.to_numeric(column, errors="coerce")
     wrong = column[:0] if known else column[found.isna() & column.notna()]
     if len(wrong):
         row = list(column.index).index(wrong.index[0]) + 1
-        raise Wrong(
-            f"Column {column.name!r} has {wrong.iloc[0]!r} in row {row}, which "
-            'is not a number: correct it, or give the column kernel = "Categorical".'
-        )
+        raise Wrong(f"Column {column.name!r} has {wrong.iloc[0]!r} in row {row}, which is not a number: {cure}.")
     values = found.to_numpy(dtype=float, na_value=np.nan)
     if np.isinf(values).any():
         raise Wrong(f"Column {column.name!r} has infinite numbers: correct them or leave them empty.")

@@ -15,6 +15,7 @@ from ._talk import Wrong
 
 HINT = " `manykernels init` writes them to an editable file."
 TASKS = ("classification", "regression", "one-class", "survival")
+WRONG_TARGET = "correct it, or leave the row out"  # what to do about a text among numbers
 CATEGORY = ":category"  # after a column of --adjust
 MAX_CODES = 10  # different whole numbers that may be codes of a category
 
@@ -142,7 +143,8 @@ def pick_times(frame, target):
         raise Wrong(f"--target {target!r} names no event and time: give --event and --time, or EVENT,TIME here.")
     options = ("--event", "--time", "--strata")[: len(names)]
     event, time, *strata = (pick(frame, name, option) for name, option in zip(names, options, strict=True))
-    return mk.survival_targets(as_numbers(event), as_numbers(time), *(column.to_numpy() for column in strata))
+    events = as_numbers(event, "give 1 for events and 0 for censored times")
+    return mk.survival_targets(events, as_numbers(time, WRONG_TARGET), *(column.to_numpy() for column in strata))
 
 
 def read_target(y, task):
@@ -150,7 +152,7 @@ def read_target(y, task):
     if task == "regression":
         if not is_number(y):
             raise Wrong(f"--target {y.name!r} has {y.iloc[0]!r}, which is not a number: give --task classification.")
-        return as_numbers(y)
+        return as_numbers(y, WRONG_TARGET)
     if y.nunique() < 2:
         raise Wrong(f"--target {y.name!r} has only one class, {y.iloc[0]!r}: a classifier needs two.")
     if y.nunique() > max(20, len(y) // 2):
@@ -235,7 +237,7 @@ def as_classes(model: Any, y: Any) -> Any:
         return y
     classes = vars(model).get("classes_")
     if classes is None or classes.dtype.kind in "iuf":
-        return as_numbers(y)
+        return as_numbers(y, WRONG_TARGET)
     labels = y.map(str).to_numpy(str)
     strange = sorted(set(labels) - set(classes))
     if strange:
