@@ -7,6 +7,8 @@ from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
 
 from manykernels import MKLClassifier, MKLRegressor
+from manykernels.estimators import plan
+from manykernels.inspect import held_out
 from manykernels.kernels import RBF
 
 ONLY = dict(relevance="fast", stability=0)
@@ -69,3 +71,16 @@ def test_the_mean_error_is_that_of_all_held_out_examples_however_few_are_drawn(m
     few = model.report(X, y, **options).facts["score"]
     assert len(few["points"]) == 7 and few["points_total"] == 90 == len(full["points"])
     assert few["error"] == full["error"] == pytest.approx(np.mean([abs(a - b) for a, b in full["points"]]))
+
+
+def test_each_fold_chooses_C_once_even_if_it_is_made_again(monkeypatch):
+    y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
+    model = MKLClassifier().fit(X, y)
+    chosen, choose = [], plan.with_chosen_C
+    monkeypatch.setattr(plan, "with_chosen_C", lambda *given: chosen.append(0) or choose(*given))
+    whole = model.report(X, y, cv=3, stability=0).facts["sources"]
+    assert len(chosen) == 3
+    monkeypatch.setattr(held_out, "MAX_KEPT_BYTES", 0)
+    again = model.report(X, y, cv=3, stability=0).facts["sources"]
+    assert len(chosen) == 6 and again["verdict"] == whole["verdict"]
+    assert [row["name"] for row in again["units"]] == [row["name"] for row in whole["units"]]

@@ -20,6 +20,7 @@ from manykernels.kernels import (
     KernelList,
     Linear,
     Polynomial,
+    align,
     alignment,
     multiplicative,
     target_alignments,
@@ -213,6 +214,20 @@ def test_a_kernel_without_variance_gets_no_weight(data):
         with pytest.warns(UserWarning, match="without variance"):
             model = MKLClassifier("precomputed", regularizer=rule).fit(stack, y)
         assert model.kernel_weights_[4] == 0 and model.kernel_weights_.sum() == pytest.approx(1)
+
+
+def test_centred_products_of_some_kernels_are_those_of_all_in_any_blocks(data, monkeypatch):
+    """Against centred matrices; with pairs and without, at once and a row at a time."""
+    X, y, S = data
+    bank, C = DenseBank.from_scaled(np.array(S), list("abcd")), np.array([centred(K) for K in S])
+    some, outer = [3, 1], np.outer(y - y.mean(), y - y.mean())
+    for size in (2**23, 1):
+        monkeypatch.setattr(align, "BLOCK_ENTRIES", size)
+        target, grams, norm = centred_products(bank, y, pairs=True, kernels=some)
+        np.testing.assert_allclose(grams, np.einsum("kij,lij->kl", C[some], C[some]), rtol=1e-10)
+        np.testing.assert_allclose(target, np.einsum("kij,ij->k", C[some], outer), rtol=1e-8)
+        assert norm == pytest.approx((outer**2).sum())
+        np.testing.assert_allclose(centred_products(bank, y)[1], np.einsum("kij,kij->k", C, C), rtol=1e-10)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
