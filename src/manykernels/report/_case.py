@@ -50,11 +50,9 @@ class Case(NamedTuple):
         X = self.X[np.ix_(rows, rows)] if is_precomputed(self.model) else take_examples(self.X, rows)
         return X, None if self.y is None else self.y[rows]
 
-    def adjusted(self, n: int, rows: np.ndarray) -> dict[str, Any]:
-        """{"covariates": those of all n examples, or of these rows} if the model adjusts for some, else {}."""
-        if self.covariates is None:
-            return {}
-        return {"covariates": self.covariates if n == len(self.covariates.Z) else self.covariates.take(rows)}
+    def adjusted(self, rows: np.ndarray) -> dict[str, Any]:
+        """{"covariates": those of these rows} if the model adjusts for some, else {}."""
+        return {} if self.covariates is None else {"covariates": self.covariates.take(rows)}
 
 
 def kind_of(model: Any) -> str:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import losses
 from ..inspect.displays.decision_display import one_output
 from ..inspect.fold import Fold
 from ..inspect.sources import Row
@@ -77,7 +78,7 @@ def ranked(case: Case, model: Any, decision: np.ndarray, rows: np.ndarray) -> tu
         margin = _margins(model.classes_, decision, case.y[rows])
         return margin, margin
     first = decision[:, 0]
-    return first, first - case.y[rows] if case.kind == "regression" else first
+    return first, losses.get(model.loss).mean(first) - case.y[rows] if case.kind == "regression" else first
 
 
 def orders(kind: str, value: np.ndarray, error: np.ndarray) -> list[tuple[str, np.ndarray]]:

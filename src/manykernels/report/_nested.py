@@ -30,7 +30,7 @@ def chosen_in_folds(case: Case, splits: list, one_pass: float) -> tuple[list[Any
     models, chosen = [], []
     for k, (train, _) in enumerate(splits):
         own = {} if case.groups is None else {"groups": case.groups[train]}
-        own |= case.adjusted(0, train)
+        own |= case.adjusted(train)
         try:
             inner = clone(search).set_params(verbose=False).fit(*case.part(train), **own)
         except ValueError as error:

@@ -350,8 +350,7 @@ def examples(facts):
         note = text(row["why"]) + (", by the fitted model" if mixed else "")
         cards.append(element("article", table(columns, lines, title, note=note), class_="card"))
     what = {
-        "regression": "prediction", "one-class": "decision (negative for outliers)",
-        "survival": "value (a risk, or the logarithm of a time)",
+        "one-class": "decision (negative for outliers)", "survival": "value (a risk, or the logarithm of a time)",
     }.get(facts["kind"])  # fmt: skip
     what = what or name(found["label"], 80)
     return paragraphs(

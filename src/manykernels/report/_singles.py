@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.check_inputs import is_precomputed, take_examples
+from .. import losses
+from ..estimators.check_inputs import take_examples
 from ..estimators.covariates import level_of
 from ..inspect.displays.base import members_of
 from ..inspect.displays.decision_display import one_output
@@ -33,19 +34,18 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
         places, why = choose(case.kind, np.array(held.values), np.array(held.errors), held.size)
         chosen = rows[np.array(held.rows)[places]]
     else:
-        X = case.X if is_precomputed(case.model) else case.part(rows)[0]
-        ask = case.model.predict if case.kind in ("regression", "survival") else case.model.decision_function
-        decision = ask(X, **case.adjusted(n_examples(X), rows)).reshape(n_examples(X), -1)
-        decision = decision if len(decision) == len(rows) else decision[rows]
-        value, error = ranked(case, case.model, decision, rows)
+        parts, level = _parts(case, rows)
+        value, error = ranked(case, case.model, parts.sum(axis=-1).reshape(len(rows), -1) + level, rows)
         places, why = choose(case.kind, value, error, held.size)
         chosen = rows[places]
     names, members = members_of(case.model, "source", case.sources)
     fitted = np.array([row for row in chosen if int(row) not in known], int)
     known |= dict(zip(fitted.tolist(), _fitted(case, fitted, members), strict=True)) if len(fitted) else {}
-    shown = []
+    shown, expected = [], losses.get(case.model.loss).mean if case.kind == "regression" else None
     for row, reason in zip(chosen.tolist(), why, strict=True):
         one, out = known[row], row not in fitted
+        total = float(one.parts.sum() + one.intercept)
+        told = one.prediction if expected is None or expected(total) == total else f"{expected(total):.4g}"
         called = held.names if out else names
         heavy = np.argsort(-np.abs(one.parts), kind="stable")
         heavy = heavy[one.parts[heavy] != 0]
@@ -56,24 +56,31 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
                 "id": None if ids is None else str(ids[row]),
                 "why": reason,
                 "held_out": out,
-                "prediction": one.prediction,
+                "prediction": told,
                 "true": None if case.y is None else _plain(case.y[row]),
                 "parts": [{"name": called[m], "value": float(one.parts[m])} for m in heavy[:MAX_PARTS]],
                 "others": {"count": len(rest), "value": float(one.parts[rest].sum())},
                 "intercept": one.intercept,
-                "sum": float(one.parts.sum() + one.intercept),
+                "sum": total,
             }
         )
-    return {"label": known[int(chosen[0])].label, "rows": shown}
+    label = known[int(chosen[0])].label
+    linked = expected is not None and any(row["prediction"] for row in shown)
+    return {"label": "logarithm of an expected count" if linked else label, "rows": shown}
 
 
 def _fitted(case: Case, rows: np.ndarray, members: list[np.ndarray]) -> list[Decision]:
     """The decisions of the fitted model on these rows."""
-    parts = case.model.decision_parts(take_examples(case.X, rows))
-    level = None if case.covariates is None else level_of(case.model, case.covariates.take(rows), len(rows))
+    parts, level = _parts(case, rows)
     (parts, intercept), labels, label = one_output(case.model, parts, None, level)
     grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
     return [Decision(grouped[k], float(intercept[k]), labels[k] or None, label) for k in range(len(rows))]
+
+
+def _parts(case: Case, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the parts of the kernels in decisions on these rows, (n, M) or (n, T, M), and the rest, (T,) or (n, T))."""
+    known = None if case.covariates is None else case.covariates.take(rows)
+    return case.model.decision_parts(take_examples(case.X, rows)), level_of(case.model, known, len(rows))
 
 
 def check_examples(examples: Any, n: int) -> np.ndarray:
