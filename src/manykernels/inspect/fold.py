@@ -107,13 +107,14 @@ class Fold:
     def solve(self, wanted, bank=None):
         """The `FoldFit` of these kernels of the fold, or of a `bank` in which some see other columns.
 
-        It starts from the fit of all kernels; it is the constant b if no kernel varies.
+        It starts from the fit of all kernels; it is the constant b if no kernel varies, or none has a given weight.
         """
         own, every = self.bank if bank is None else bank, self.every
         usable = own.usable[: self.M] & wanted
         if bank is None and every is not None and not every.theta[:, usable != self.usable].any():
             return every  # without kernels of weight 0 the optimum is the same
-        if not usable.any():
+        known = self.plan.regularizer.only(own.M)
+        if not usable.any() or known is not None and not known[: self.M][usable].any():
             return self._nothing()
         bank = copy.copy(own)
         bank.usable = np.append(usable, own.usable[self.M :])

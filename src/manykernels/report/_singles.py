@@ -45,7 +45,8 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
     for row, reason in zip(chosen.tolist(), why, strict=True):
         one, out = known[row], row not in fitted
         total = float(one.parts.sum() + one.intercept)
-        told = one.prediction if expected is None or expected(total) == total else f"{expected(total):.4g}"
+        mean = total if expected is None else float(expected(np.array(total)))
+        told = one.prediction if mean == total else f"{mean:.4g}"
         called = held.names if out else names
         heavy = np.argsort(-np.abs(one.parts), kind="stable")
         heavy = heavy[one.parts[heavy] != 0]
