@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom, spearmanr, t
+from scipy.stats import binom, chi2, hypergeom, spearmanr, t
 from sklearn.metrics import roc_auc_score
 
 from manykernels import MKLClassifier, MKLRegressor, MKLSurvival
@@ -92,7 +92,7 @@ def test_classes_have_an_area_each_in_the_folds_that_have_them():
     assert "threshold" not in found and [row["name"] for row in found["areas"]["rows"]] == ["a", "b", "c"]
     for k, row in enumerate(found["areas"]["rows"]):
         each = [roc_auc_score(y[f.rows] == row["name"], f.decision[:, k]) for f in folds[1:]]
-        assert row["folds"] == pytest.approx(each) and row["left"] == 1
+        assert row["folds"] == pytest.approx(each) and row["left"] == 1 and found["areas"]["total"] == 3
     lost = _rates._calibration(a_case(y), [folds[0]._replace(proba=np.ones((13, 3))), folds[1]._replace(why="so")])
     assert lost == {"why": "so"}
     assert _rates.rates(a_case(np.zeros((32, 2))), folds, 0.4) == {}
@@ -227,6 +227,18 @@ def test_each_site_has_its_own_scores():
     assert _held_out._with_sites({"each": each}, case, splits[:1], [0], [0]) == {}
 
 
+def log_rank(y, high):
+    """p of (observed − expected)² / Σ variance of the deaths in a group, hypergeometric at each time."""
+    off = variance = 0.0
+    for at in np.unique(y["time"][y["event"]]):
+        risk = y["time"] >= at
+        dead = int(np.sum(y["event"] & (y["time"] == at)))
+        drawn = hypergeom(int(risk.sum()), int((risk & high).sum()), dead)
+        off += np.sum(y["event"] & (y["time"] == at) & high) - drawn.mean()
+        variance += drawn.var() if risk.sum() > 1 else 0.0
+    return chi2.sf(off**2 / variance, 1)
+
+
 def test_curves_of_risk_are_ranked_within_each_fold():
     n = 37
     y = np.zeros(n, [("event", bool), ("time", float)])
@@ -248,12 +260,12 @@ def test_curves_of_risk_are_ranked_within_each_fold():
             share *= 1 - np.sum(own["event"] & (own["time"] == at)) / np.sum(own["time"] >= at)
             expected.append([at, share])
         np.testing.assert_allclose(one["curve"], expected)
-    ends = group != 1
-    assert found["p"] == pytest.approx(_survival.log_rank(y["event"][ends], y["time"][ends], group[ends] == 2))
+    assert found["p"] == pytest.approx(log_rank(y[group != 1], group[group != 1] == 2))
     few = _survival.curves(y[:20], [np.arange(20)], [np.arange(20.0)])["survival"]
     assert [(one["name"], one["examples"]) for one in few["groups"]] == [("low", 10), ("high", 10)]
-    halves = np.arange(20) >= 10
-    assert few["p"] == pytest.approx(_survival.log_rank(y["event"][:20], y["time"][:20], halves))
+    assert few["p"] == pytest.approx(log_rank(y[:20], np.arange(20) >= 10))
+    same = np.zeros(4, bool)
+    assert _survival.log_rank(y["event"][:4], y["time"][:4], same) == 1.0  # one group has nobody
 
 
 def test_columns_with_the_same_values_and_those_that_are_alike():
