@@ -12,11 +12,9 @@ from sklearn.metrics import roc_auc_score
 
 from manykernels import MKLClassifier, MKLRegressor, MKLSurvival
 from manykernels.inspect.sources import Row
-from manykernels.kernels import RBF, Linear
 from manykernels.report import _held_out, _joined, _measure, _rates, _survival, describe
 from manykernels.report._case import Case
 from manykernels.report._decisions import choose, ranked
-from manykernels.report._singles import check_examples, ids_of
 
 rng = np.random.default_rng(5)
 
@@ -233,9 +231,11 @@ def log_rank(y, high):
     for at in np.unique(y["time"][y["event"]]):
         risk = y["time"] >= at
         dead = int(np.sum(y["event"] & (y["time"] == at)))
-        drawn = hypergeom(int(risk.sum()), int((risk & high).sum()), dead)
-        off += np.sum(y["event"] & (y["time"] == at) & high) - drawn.mean()
-        variance += drawn.var() if risk.sum() > 1 else 0.0
+        N, K = int(risk.sum()), int((risk & high).sum())
+        ways = np.arange(dead + 1)
+        chance = hypergeom.pmf(ways, N, K, dead)
+        off += np.sum(y["event"] & (y["time"] == at) & high) - ways @ chance
+        variance += (ways - ways @ chance) ** 2 @ chance
     return chi2.sf(off**2 / variance, 1)
 
 
@@ -358,17 +358,6 @@ def test_columns_and_targets_are_described_by_their_numbers(monkeypatch):
     assert (found["kind"], found["events"], found["mean"]) == ("times", 1, 3.0)
 
 
-def test_names_of_examples_and_rows_that_are_asked_for():
-    assert ids_of(np.zeros((3, 2))) is None and ids_of(["a", "b"]) is None
-    assert ids_of(pd.DataFrame({"x": [1, 2]})) is None
-    assert list(ids_of(pd.DataFrame({"x": [1, 2]}, index=[1, 0]))) == [1, 0]
-    assert list(ids_of(pd.DataFrame({"x": [1, 2]}, index=pd.Index([0, 1], name="patient")))) == [0, 1]
-    np.testing.assert_array_equal(check_examples([0, 4], 5), [0, 4])
-    for bad in ([5], [-1], [0.5], [], [[1]]):
-        with pytest.raises(ValueError, match="from 0 to 4"):
-            check_examples(bad, 5)
-
-
 @pytest.mark.parametrize("kind", ["classes", "numbers", None])
 def test_samples_are_stratified_by_the_target(kind):
     n = 57
@@ -403,61 +392,3 @@ def test_steps_of_the_longest_fits_are_kept(monkeypatch):
     found = _measure._convergence(SimpleNamespace(history_=bayes, tol=1e-3))
     assert found["measure"] == "stationarity" and found["runs"][0]["steps"][0]["gap"] == 0.25
     assert found["runs"][0]["class"] is None and "why" in _measure._convergence(SimpleNamespace(history_=[]))
-
-
-X = rng.normal(size=(45, 4))
-KERNELS = [("a", RBF(0.3), [0]), ("b", Linear(), [0]), ("c", RBF(0.2), [1, 2]), ("d", Linear(), [3])]
-
-
-@pytest.mark.parametrize("cv", [3, None])
-def test_counts_are_over_and_underestimated_as_counts(cv):
-    """The decision is the logarithm of the expected count: the error is that of the count, and the page shows it."""
-    y = rng.poisson(np.exp(1 + X[:, 0])).astype(float)
-    model = MKLRegressor(KERNELS, loss="poisson", C=1.0).fit(X, y)
-    report = model.report(X, y, cv=cv, stability=0, relevance="fast", examples=45)
-    rows = {row["why"]: row for row in report.facts["examples"]["rows"][::-1]}  # the first of each reason
-    if cv is None:
-        error = model.predict(X) - y
-        over, under = rows["the largest overestimate"], rows["the largest underestimate"]
-        assert (over["row"], under["row"]) == (error.argmax(), error.argmin())
-    for row in report.facts["examples"]["rows"]:
-        assert float(row["prediction"]) == pytest.approx(np.exp(row["sum"]), rel=1e-3)
-        assert row["true"] == y[row["row"]]
-    over = [np.exp(row["sum"]) - row["true"] for row in report.facts["examples"]["rows"]]
-    assert np.exp(rows["the largest overestimate"]["sum"]) - rows["the largest overestimate"]["true"] == max(over)
-    assert "logarithm of an expected count" in report.html()
-
-
-def test_the_highest_value_is_the_highest_sum_where_nothing_is_held_out():
-    """With loss="log_time" a risk is minus the decision that the page shows."""
-    times = np.exp(0.7 * X[:, 0] + 0.2 * rng.normal(size=45))
-    y = np.array(list(zip(rng.random(45) < 0.8, times, strict=True)), dtype=[("event", bool), ("time", float)])
-    model = MKLSurvival(KERNELS, loss="log_time", C=1.0).fit(X, y)
-    rows = model.report(X, y, cv=None, stability=0, examples=3).facts["examples"]["rows"]
-    f = -model.predict(X)
-    assert [row["why"] for row in rows] == ["the highest value", "the lowest value", "in the middle"]
-    assert [row["row"] for row in rows] == [f.argmax(), f.argmin(), np.abs(f - np.median(f)).argmin()]
-    np.testing.assert_allclose([row["sum"] for row in rows], f[[row["row"] for row in rows]])
-
-
-def test_weights_are_shares_by_kernel_source_and_class():
-    y = np.array(list("uvw"))[np.digitize(X[:, 0] + 0.4 * X[:, 3], [-0.5, 0.6])]
-    model = MKLClassifier(KERNELS, C=1.0, multi_class="ovr").fit(X, y)
-    case = a_case(y)._replace(model=model, X=X)
-    found = _measure._weights(case)
-    theta = model.kernel_weights_
-    mean = theta.mean(axis=0) / theta.mean(axis=0).sum()
-    each = theta / theta.sum(axis=1, keepdims=True)
-    members = {"column 0": [0, 1], "c": [2], "d": [3]}
-    assert {name: own["share"] for name, own in found["sources"].items()} == {
-        name: pytest.approx(mean[own].sum()) for name, own in members.items()}  # fmt: skip
-    assert {name: own["kernels"] for name, own in found["sources"].items()} == {"column 0": 2, "c": 1, "d": 1}
-    assert [row["name"] for row in found["rows"]] == ["abcd"[m] for m in np.argsort(-mean) if mean[m] > 0]
-    source = dict(a="column 0", b="column 0", c="c", d="d")
-    for row in found["rows"]:
-        assert row["share"] == pytest.approx(mean["abcd".index(row["name"])]) and row["source"] == source[row["name"]]
-    assert (found["kernels"], found["alive"]) == (4, int((mean > 0).sum()))
-    heavy = sorted(members, key=lambda name: -each[:, members[name]].sum())
-    assert found["classes"]["sources"] == heavy and found["classes"]["names"] == ["u", "v", "w"]
-    np.testing.assert_allclose(found["classes"]["shares"], [each[:, members[name]].sum(axis=1) for name in heavy])
-    assert list(found["columns"]) == ["c"] and sum(v for _, v in found["columns"]["c"]) == pytest.approx(1)

@@ -117,7 +117,7 @@ def _side(X, side):
         kind = f"{len(table)} view{'s' * (len(table) != 1)}"
     else:
         kind = _view(side, table, None)["kind"]
-    met = len(np.unique(X.index[:, side == "right"].astype(int)))
+    met = len(np.unique(X.index[:, 0 if side == "left" else 1]))
     return {"name": side, "kind": f"{count(table):,} objects, {kind}", "missing": count(table) - met}
 
 

@@ -1,0 +1,244 @@
+"""Whole reports against fits, `relevance` and bootstrap samples that are made one by one."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t
+from sklearn.base import clone
+
+from manykernels import MKLClassifier, MKLRegressor, MKLSurvival, Views
+from manykernels.inspect import bootstrap_weights, relevance
+from manykernels.kernels import RBF, Linear
+from manykernels.pairs import Pairs
+from manykernels.report import _measure, describe
+from manykernels.report._case import Case
+from manykernels.report._singles import check_examples, ids_of
+
+rng = np.random.default_rng(5)
+
+
+def a_case(y, kind="classification", classes=None, **options):
+    model: Any = MKLClassifier() if kind == "classification" else MKLRegressor()
+    model.classes_ = np.unique(y) if classes is None else np.array(classes)
+    plain = dict(model=model, X=np.zeros((len(y), 1)), y=y, kind=kind, sources=None, scoring=None, n_jobs=None, seed=3,
+                 tick=lambda *a: None)  # fmt: skip
+    return Case(**plain | options)
+
+
+def se_of(values, overlap):
+    return np.std(values, ddof=1) * np.sqrt(1 / len(values) + overlap)
+
+
+X = rng.normal(size=(45, 4))
+KERNELS = [("a", RBF(0.3), [0]), ("b", Linear(), [0]), ("c", RBF(0.2), [1, 2]), ("d", Linear(), [3])]
+
+
+@pytest.mark.parametrize("cv", [3, None])
+def test_counts_are_over_and_underestimated_as_counts(cv):
+    """The decision is the logarithm of the expected count: the error is that of the count, and the page shows it."""
+    y = rng.poisson(np.exp(1 + X[:, 0])).astype(float)
+    model = MKLRegressor(KERNELS, loss="poisson", C=1.0).fit(X, y)
+    report = model.report(X, y, cv=cv, stability=0, relevance="fast", examples=45)
+    rows = {row["why"]: row for row in report.facts["examples"]["rows"][::-1]}  # the first of each reason
+    if cv is None:
+        error = model.predict(X) - y
+        over, under = rows["the largest overestimate"], rows["the largest underestimate"]
+        assert (over["row"], under["row"]) == (error.argmax(), error.argmin())
+    for row in report.facts["examples"]["rows"]:
+        assert float(row["prediction"]) == pytest.approx(np.exp(row["sum"]), rel=1e-3)
+        assert row["true"] == y[row["row"]]
+    over = [np.exp(row["sum"]) - row["true"] for row in report.facts["examples"]["rows"]]
+    assert np.exp(rows["the largest overestimate"]["sum"]) - rows["the largest overestimate"]["true"] == max(over)
+    assert "logarithm of an expected count" in report.html()
+
+
+def test_the_highest_value_is_the_highest_sum_where_nothing_is_held_out():
+    """With loss="log_time" a risk is minus the decision that the page shows."""
+    times = np.exp(0.7 * X[:, 0] + 0.2 * rng.normal(size=45))
+    y = np.array(list(zip(rng.random(45) < 0.8, times, strict=True)), dtype=[("event", bool), ("time", float)])
+    model = MKLSurvival(KERNELS, loss="log_time", C=1.0).fit(X, y)
+    rows = model.report(X, y, cv=None, stability=0, examples=3).facts["examples"]["rows"]
+    f = -model.predict(X)
+    assert [row["why"] for row in rows] == ["the highest value", "the lowest value", "in the middle"]
+    assert [row["row"] for row in rows] == [f.argmax(), f.argmin(), np.abs(f - np.median(f)).argmin()]
+    np.testing.assert_allclose([row["sum"] for row in rows], f[[row["row"] for row in rows]])
+
+
+def test_weights_are_shares_by_kernel_source_and_class():
+    y = np.array(list("uvw"))[np.digitize(X[:, 0] + 0.4 * X[:, 3], [-0.5, 0.6])]
+    model = MKLClassifier(KERNELS, C=1.0, multi_class="ovr").fit(X, y)
+    case = a_case(y)._replace(model=model, X=X)
+    found = _measure._weights(case)
+    theta = model.kernel_weights_
+    mean = theta.mean(axis=0) / theta.mean(axis=0).sum()
+    each = theta / theta.sum(axis=1, keepdims=True)
+    members = {"column 0": [0, 1], "c": [2], "d": [3]}
+    assert {name: own["share"] for name, own in found["sources"].items()} == {
+        name: pytest.approx(mean[own].sum()) for name, own in members.items()}  # fmt: skip
+    assert {name: own["kernels"] for name, own in found["sources"].items()} == {"column 0": 2, "c": 1, "d": 1}
+    assert [row["name"] for row in found["rows"]] == ["abcd"[m] for m in np.argsort(-mean) if mean[m] > 0]
+    source = dict(a="column 0", b="column 0", c="c", d="d")
+    for row in found["rows"]:
+        assert row["share"] == pytest.approx(mean["abcd".index(row["name"])]) and row["source"] == source[row["name"]]
+    assert (found["kernels"], found["alive"]) == (4, int((mean > 0).sum()))
+    heavy = sorted(members, key=lambda name: -each[:, members[name]].sum())
+    assert found["classes"]["sources"] == heavy and found["classes"]["names"] == ["u", "v", "w"]
+    np.testing.assert_allclose(found["classes"]["shares"], [each[:, members[name]].sum(axis=1) for name in heavy])
+    assert list(found["columns"]) == ["c"] and sum(v for _, v in found["columns"]["c"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("mode", ["fast", "full"])
+def test_all_facts_of_a_sample_held_out_by_site(mode):
+    """Joined sources, sites, ids, rows that were not drawn: each fact is that of `relevance`, a fit or a bootstrap."""
+    n, size = 48, 36
+    table = rng.normal(size=(n, 4))
+    label = np.where(table[:, 0] + table[:, 1] + 0.7 * table[:, 3] + 0.5 * rng.normal(size=n) > 0.3, "ill", "fit")
+    site = np.array(["north", "south", "west"])[rng.integers(0, 3, n)]
+    frame = pd.DataFrame(table, columns=list("pqrs"), index=[f"id{k}" for k in range(n)])
+    kernels = [("wide", RBF(0.2), ["p", "q", "r"]), ("part", Linear(), ["q"]), ("other", RBF(0.3), ["s"])]
+    sources = {name: [m] for m, (name, *_) in enumerate(kernels)}
+    model = MKLClassifier(kernels, C=1.0, tol=1e-6).fit(frame, label)
+    asked = [5, 0, 17, 30, 47, 22]
+    facts = model.report(frame, label, cv=3, relevance=mode, stability=3, sources=sources, groups=site, examples=asked,
+                         max_examples=size, random_state=2).facts  # fmt: skip
+    rows = _measure._sample(a_case(label, seed=2)._replace(X=frame), size)
+    assert facts["sampled"] == {"examples": n, "used": size, "asked": True}
+    X, y, groups = frame.iloc[rows], label[rows], site[rows]
+    splits = [(np.flatnonzero(groups != name), np.flatnonzero(groups == name)) for name in np.unique(site)]
+
+    # the scores, and the models that did not see an example
+    fitted = [clone(model).fit(X.iloc[train], y[train]) for train, _ in splits]
+    scores = [one.score(X.iloc[test], y[test]) for one, (_, test) in zip(fitted, splits, strict=True)]
+    guesses = [np.mean(y[test] == max(np.unique(y), key=lambda c: np.sum(y[train] == c))) for train, test in splits]
+    overlap = np.mean([len(test) / len(train) for train, test in splits])
+    score = facts["score"]
+    assert (score["folds"], score["baseline_folds"]) == (pytest.approx(scores), pytest.approx(guesses))
+    half = t.ppf(0.975, 2) * se_of(scores, overlap)
+    ends = np.mean(scores), se_of(scores, overlap), np.mean(scores) - half, np.mean(scores) + half, np.mean(guesses)
+    assert [score[key] for key in ("mean", "se", "low", "high", "baseline")] == pytest.approx(ends)
+    assert (score["measure"], facts["sources"]["scoring"]) == ("accuracy", "roc_auc")
+
+    # the relevance of units, and of single sources
+    given = dict(cv=splits, kernels=False, scoring="roc_auc", random_state=2)
+    units = relevance(model, X, y, sources={"wide and part": [0, 1], "other": [2]}, **given)
+    single = relevance(model, X, y, sources=sources, **given)
+    expected = {row["name"]: row for row in units.table()}
+    keys = [
+        f"{m}{end}" for m in ("relevance", "drop", "permute", "gain", "alone") for end in ("", "_se", "_low", "_high")
+    ]
+    for unit in facts["sources"]["units"]:
+        assert [unit[key] for key in keys] == pytest.approx([expected[unit["name"]][key] for key in keys], abs=1e-6)
+    members = {"other": ["other"], "wide and part": ["wide", "part"]}
+    assert [unit["members"] for unit in facts["sources"]["units"]] == [members[row["name"]] for row in units.table()]
+    own = {row["name"]: row for row in single.table()}
+    for row in facts["sources"]["rows"]:
+        inside = row["name"] in ("wide", "part")
+        assert row["joined"] == ("wide and part" if inside else None)
+        some = [key for key in keys if mode == "full" or not inside or key.startswith(("gain", "alone"))]
+        assert [row[key] for key in some] == pytest.approx([own[row["name"]][key] for key in some], abs=1e-6)
+        assert ("drop" in row) == (mode == "full" or not inside)
+    worth = units.differences("relevance"), single.differences("relevance")
+    for k, found in enumerate(facts["sources"]["sites"]):
+        assert (found["name"], found["examples"]) == (np.unique(site)[k], len(splits[k][1]))
+        assert (found["score"], found["baseline"]) == (pytest.approx(scores[k]), pytest.approx(guesses[k]))
+        assert found["relevance"]["wide and part"] == pytest.approx(worth[0][k, 0], abs=1e-6)
+        assert found["relevance"]["other"] == pytest.approx(worth[0][k, 1], abs=1e-6)
+        assert ("part" in found["relevance"]) == (mode == "full")
+
+    # single decisions
+    assert [row["row"] for row in facts["examples"]["rows"]] == asked
+    for row in facts["examples"]["rows"]:
+        at, held = row["row"], row["row"] in rows
+        if held:
+            (k,) = [k for k, (_, test) in enumerate(splits) if rows.tolist().index(at) in test]
+        one = fitted[k] if held else model
+        parts = one.decision_parts(frame.iloc[[at]])[0]
+        assert row["held_out"] == held and row["id"] == f"id{at}" and row["true"] == label[at]
+        assert {part["name"]: part["value"] for part in row["parts"]} == pytest.approx(
+            {name: parts[m] for name, (m,) in sources.items() if parts[m]}, abs=1e-6)  # fmt: skip
+        sizes = [abs(part["value"]) for part in row["parts"]]
+        assert sizes == sorted(sizes, reverse=True)
+        assert row["intercept"] == pytest.approx(one.intercept_[0], abs=1e-6)
+        assert row["sum"] == pytest.approx(one.decision_function(frame.iloc[[at]])[0], abs=1e-6)
+        assert row["prediction"] == one.predict(frame.iloc[[at]])[0]
+    assert {row["held_out"] for row in facts["examples"]["rows"]} == {True, False}
+
+    # the bootstrap
+    boot = bootstrap_weights(model, X, y, 3, 2)
+    shares = boot / boot.sum(axis=1, keepdims=True)
+    fit = model.kernel_weights_ / model.kernel_weights_.sum()
+    order = np.argsort(-shares.mean(axis=0), kind="stable")
+    assert [row["name"] for row in facts["stability"]["rows"]] == [kernels[m][0] for m in order]
+    for row, m in zip(facts["stability"]["rows"], order, strict=True):
+        low, middle, high = np.quantile(shares[:, m], [0.05, 0.5, 0.95])
+        wanted = dict(low=low, median=middle, high=high, selected=np.mean(shares[:, m] > 0), share=fit[m])
+        assert {key: row[key] for key in wanted} == pytest.approx(wanted)
+    assert (facts["stability"]["samples"], facts["stability"]["total"], facts["stability"]["alive"]) == (3, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("stability", "cv", "used"), [(None, 5, 63), (0, 5, 63), (40, 5, 50), (12, 2, 57), (0, None, 100), (1, None, 100)]
+)
+def test_work_bounds_the_number_of_examples(stability, cv, used, monkeypatch):
+    """n² × kernels × classes × the larger of folds and half the bootstrap samples is at most the limit."""
+    seen = {}
+    monkeypatch.setattr(_measure, "MAX_ENTRIES", 5 * 3 * 4 * 63**2 + 1.0)
+    monkeypatch.setattr(_measure, "_weights", lambda case: {"sources": {}})
+    monkeypatch.setattr(_measure, "_stability", lambda case, samples: seen.update(samples=samples, n=len(case.X)))
+    monkeypatch.setattr(_measure, "_alignment", lambda case: None)
+    monkeypatch.setattr(_measure, "single_examples", lambda *a: seen.update(rows=a[2], whole=len(a[0].X)))
+    monkeypatch.setattr(_measure, "score", lambda case, *a: {"score": seen.update(y=case.y, one_pass=a[3])})
+    model = SimpleNamespace(kernel_names_=list("abcd"), kernel_weights_=np.ones((3, 4)), intercept_=np.zeros(3),
+                            history_=[], kernels="auto", classes_=np.arange(3), multilabel_=False)  # fmt: skip
+    case = a_case(np.arange(100) % 3)._replace(model=model, X=np.zeros((100, 1)))
+    facts = _measure.measure(case, cv, "fast", stability, None, None)
+    assert (facts["sampled"]["used"], facts["sampled"]["asked"], seen["n"], seen["whole"]) == (used, False, used, 100)
+    np.testing.assert_array_equal(seen["y"], case.y[seen["rows"]])
+    assert seen["one_pass"] == (used**2 * 4 + 5e6) * 3 and len(seen["rows"]) == used
+    limit = 5 * 3 * 4 * 63**2 / 2 / (seen["one_pass"] + 4 * 5e5)
+    assert seen["samples"] == (max(10, int(limit)) if stability is None else stability)
+    facts = _measure.measure(case, cv, "fast", stability, None, 20)
+    assert facts["sampled"] == {"examples": 100, "used": 20, "asked": True}
+
+
+def test_views_pairs_and_models_are_described():
+    views = Views({"a": np.zeros((3, 2)), "t": ["AC", "G"]}, ids={"a": ["u", "v", "w"], "t": ["v", "w"]})
+    assert describe._form(MKLClassifier(), views) == "2 views"
+    assert describe._view("a", views["a"], views.present["a"]) == {"name": "a", "kind": "2 columns", "missing": 0}
+    assert describe._view("t", views["t"], views.present["t"]) == {"name": "t", "kind": "texts", "missing": 1}
+    assert describe._view("x", None, None) == {"name": "x", "kind": "missing", "missing": 0}
+    assert describe._form(MKLClassifier(), np.zeros((3, 1))) == "a table of 1 column"
+    assert describe._form(MKLClassifier(), np.zeros((3, 1200))) == "a table of 1,200 columns"
+    assert describe._form(MKLClassifier(), ["AC", "G"]) == "sequences or texts"
+    pairs = Pairs([[0, 1], [0, 2], [3, 1]], np.zeros((5, 2)), np.zeros((4, 3)))
+    assert describe._side(pairs, "left") == {"name": "left", "kind": "5 objects, 2 columns", "missing": 3}
+    assert describe._side(pairs, "right") == {"name": "right", "kind": "4 objects, 3 columns", "missing": 2}
+    assert describe._form(MKLClassifier(), pairs) == "pairs of 5 left and 4 right objects"
+    assert ids_of(pairs) == ["0 × 1", "0 × 2", "3 × 1"]
+    label = np.where(X[:, 0] > 0, "u", "v")
+    model = MKLClassifier(KERNELS, C=2.0).fit(X, label)
+    found = describe.describe_model(model)
+    assert (found["estimator"], found["parameters"]["C"], found["gap"]) == ("MKLClassifier", "2.0", model.duality_gap_)
+    assert (found["steps"], found["support"], found["classes"]) == (model.n_iter_, len(model.support_), ["u", "v"])
+    assert found["covariates"] is None
+    model.C, model.C_ = "auto", 3.0
+    assert describe.describe_model(model)["parameters"]["C"] == '"auto", which chose 3'
+    frame = pd.DataFrame(X, columns=list("pqrs")).assign(idle=1.0, twin=X[:, 1], same=X[:, 1])
+    named = MKLClassifier([("a", RBF(0.3), ["p", "q"]), ("b", Linear(), ["s"])], C=1.0).fit(frame, label)
+    assert describe._unused(named, frame) == ["r", "idle", "twin", "same"]
+    assert describe._identical(frame) == [["q", "twin", "same"]]
+    assert describe._identical(frame.to_numpy()) == [["column 1", "column 5", "column 6"]]
+
+
+def test_names_of_examples_and_rows_that_are_asked_for():
+    assert ids_of(np.zeros((3, 2))) is None and ids_of(["a", "b"]) is None
+    assert ids_of(pd.DataFrame({"x": [1, 2]})) is None
+    assert list(ids_of(pd.DataFrame({"x": [1, 2]}, index=[1, 0]))) == [1, 0]
+    assert list(ids_of(pd.DataFrame({"x": [1, 2]}, index=pd.Index([0, 1], name="patient")))) == [0, 1]
+    np.testing.assert_array_equal(check_examples([0, 4], 5), [0, 4])
+    for bad in ([5], [-1], [0.5], [], [[1]]):
+        with pytest.raises(ValueError, match="from 0 to 4"):
+            check_examples(bad, 5)
