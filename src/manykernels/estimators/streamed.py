@@ -27,7 +27,7 @@ from ..streaming import as_source, is_source
 from ..streaming.driver import ActiveKernels, Driver, DriverOptions, Streamed
 from ..streaming.examples import concatenate, take
 from ..streaming.moments import normalisation
-from ..streaming.shards import blocks_of
+from ..streaming.shards import blocks_of, filled_blocks
 from ..streaming.sources.base import naming
 from ..streaming.stream import Stream, stand_in
 from ._new_data_warning import gathered
@@ -227,7 +227,7 @@ def decide(model: Any, X: Any, function: Any) -> np.ndarray:
     with gathered():
         for piece in source.pieces():
             with naming(source.where(piece)):
-                for block, _ in blocks_of(source, piece):
+                for block in filled_blocks(source, piece):
                     if names is not None and is_frame(block) and set(names) <= set(block.columns):
                         block = block[list(names)]
                     found.append(function(block))

@@ -60,8 +60,7 @@ class Shard:
                 file.seek(self.kept[1])
                 yield pickle.load(file)
         else:
-            for X, _ in blocks_of(self.source, self.piece):
-                yield X
+            yield from filled_blocks(self.source, self.piece)
 
     def check(self) -> None:
         """Raises a ValueError if the files have changed since they were first read."""
@@ -143,7 +142,7 @@ class Priced(NamedTuple):
 
 def load(shard: Shard, given: Any = None) -> Shard:
     """The shard with its examples in memory; `given` is the piece if a worker computed it."""
-    blocks = shard.blocks() if given is None else (X for X, _ in shard.source.read(given))
+    blocks = shard.blocks() if given is None else filled_blocks(shard.source, given)
     return replace(shard, data=tuple(blocks))
 
 
@@ -178,6 +177,11 @@ def blocks_of(source: DataSource, piece: Any) -> Iterator[tuple[Any, Any]]:
             cure = f"yield its values as y where self.target is {source.target!r}"
             raise ValueError(f"read() of {source!r} gave None for y, but the target is {source.target!r}: {cure}.")
         yield block
+
+
+def filled_blocks(source: DataSource, piece: Any) -> Iterator[Any]:
+    """X of the blocks of a piece that have examples: kernels take no empty block."""
+    return (X for X, _ in blocks_of(source, piece) if len_(X))
 
 
 @dataclass(frozen=True)
