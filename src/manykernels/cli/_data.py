@@ -229,7 +229,7 @@ def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any
     shared = set.intersection(*(set(frame.index) for frame in frames.values()))
     if len(frames) > 1 and not shared:
         stems = list(frames)
-        a, b = frames[stems[0]].index[0], frames[stems[1]].index[0]
+        a, b = (frames[stem].index.tolist()[0] for stem in stems[:2])
         raise Wrong(
             f"{folder}: no id is in all of {', '.join(stems)} ({a!r} in one, {b!r} in another, for example): give "
             "the same ids in their first columns, or in the column --id."
@@ -271,7 +271,7 @@ def by_id(frame: Any, id: str, path: str, unique: bool = True) -> Any:
     pick(frame, id, "--id", path)
     frame = frame.set_index(id)
     if unique and frame.index.has_duplicates:
-        twice = frame.index[frame.index.duplicated()][0]
+        twice = frame.index[frame.index.duplicated()].tolist()[0]
         raise Wrong(
             f"{path}: several rows have the id {twice!r} in column {id!r}: ids must differ; name another column "
             "with --id, or remove rows."

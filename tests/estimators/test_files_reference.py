@@ -1,0 +1,207 @@
+"""What files hold, and the checks of what is read from them, at both sides of every boundary."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from manykernels import _codec
+from manykernels._codec import Decoder, Encoder
+from manykernels._state import (
+    check_array,
+    check_csr,
+    check_index,
+    check_integer,
+    check_is,
+    check_jobs,
+    check_list,
+    check_offsets,
+    check_plain,
+    check_records,
+    check_same,
+    check_sparse,
+)  # fmt: skip
+
+rng = np.random.default_rng(9)
+
+
+class Members:
+    """The arrays of a file, in memory."""
+
+    def __init__(self, arrays):
+        self.arrays = {f"{name}.npy": array for name, array in arrays.items()}
+
+    def checksums(self):
+        return dict.fromkeys(self.arrays, 0)
+
+    def array(self, name):
+        return self.arrays[name]
+
+
+def there_and_back(value, most=None):
+    encoder = Encoder(most)
+    node = json.loads(json.dumps(encoder.encode(value, "value")))
+    decoder = Decoder(Members(encoder.arrays), {}, most)
+    found = decoder.decode(node)
+    assert not decoder.unread  # each member is used, and once
+    return found
+
+
+def same(one, other):
+    if isinstance(one, np.ndarray | np.generic):
+        strict = type(one) is type(other) and one.dtype == other.dtype and one.shape == other.shape
+        return strict and one.tobytes() == other.tobytes() if one.dtype != object else strict and all(
+            same(a, b) for a, b in zip(one.ravel(), other.ravel(), strict=True))  # fmt: skip
+    if isinstance(one, list | tuple):
+        return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict):
+        return list(one) == list(other) and [type(k) for k in one] == [type(k) for k in other] and all(
+            same(one[k], other[k]) for k in one)  # fmt: skip
+    return type(one) is type(other) and (one == other or one != one)
+
+
+def sparse(size, dtype, share):
+    out = np.zeros(size, dtype)
+    out[rng.permutation(size)[: max(1, int(share * size))]] = 3
+    return out
+
+
+VALUES = [
+    None, True, 1, -(2**62), 2**70, 0.1, float("inf"), float("nan"), "text", [1, "a", [None]], (1, (2.5,), "b"),
+    slice(1, None, 2),
+    {"a": 1, "b": {"c": (1,)}}, {1: "a", "b": 2.5, None: [1]}, {}, [], (), np.float32(0.1), np.int8(-3), np.bool_(True),
+    np.array(1.5), np.zeros((0, 3)), np.arange(8.0).reshape(2, 4), np.arange(9.0), np.arange(9, dtype=np.int16),
+    np.asfortranarray(np.arange(6.0).reshape(2, 3)), np.array(["a", "bcd"]), np.array([1, "a", None, (2, 3)], object),
+    np.array([[1.5, None]], object), rng.random((5, 7)).astype(np.float32), np.array([True, False] * 9),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("k", range(len(VALUES)))
+def test_values_come_back_with_type_order_and_bits(k):
+    found = there_and_back(VALUES[k])
+    assert same(VALUES[k], found)
+    if isinstance(found, np.ndarray) and found.ndim == 2 and found.size > 1:
+        assert found.flags.f_contiguous == VALUES[k].flags.f_contiguous
+
+
+@pytest.mark.parametrize("dtype", [bool, np.float64, np.int32, np.float32])
+@pytest.mark.parametrize("share", [0.1, 0.6, 0.68, 1.0])
+@pytest.mark.parametrize("size", [8, 9, 16, 17, 64])
+def test_arrays_with_zeros_come_back_and_take_less(dtype, share, size):
+    value = sparse(size, dtype, share).reshape(-1, 1 if size % 2 else 2)
+    encoder = Encoder(10**6)
+    node = encoder.encode(value, "")
+    nonzero = np.count_nonzero(value)
+    expected = "numbers" if size <= 8 else "bits" if dtype is bool else "few" if 3 * nonzero < 2 * size else "array"
+    assert node["is"] == expected and same(value, there_and_back(value, 10**6))
+    assert Encoder().encode(value, "")["is"] in ("numbers", "array")  # in model files every entry has its bytes
+
+
+def test_zeros_are_counted_over_all_arrays(monkeypatch):
+    monkeypatch.setattr(_codec, "MIN_SPARSE_ENTRIES", 100)
+    encoder = Encoder(0)
+    kinds = [encoder.encode(sparse(60, float, 0.1), "")["is"] for _ in range(2)] + [
+        encoder.encode(sparse(40, float, 0.1), "")["is"]
+    ]
+    assert kinds == ["few", "array", "few"] and encoder.left == 0
+    node = {"is": "bits", "of": "a0", "shape": [10, 10]}
+    full = Members({"a0": np.zeros(13, np.uint8)})
+    assert Decoder(full, {}, 0).decode(dict(node)).shape == (10, 10)
+    with pytest.raises(ValueError, match="101 entries"):
+        Decoder(full, {}, 0).decode(node | {"shape": [101]})
+    with pytest.raises(ValueError, match="entries"):
+        Decoder(full, {}, None).decode(dict(node))
+    assert Decoder(full, {}, 0).decode(node | {"shape": [97, 1]}).shape == (97, 1)  # of the same 13 bytes
+    with pytest.raises(ValueError, match="bits has shape"):
+        Decoder(full, {}, 0).decode(node | {"shape": [96]})
+
+
+def test_sets_scalars_and_sparse_matrices_come_back():
+    assert there_and_back({1, "a", (2, 3)}) == {1, "a", (2, 3)} and there_and_back(frozenset({1})) == frozenset({1})
+    for make in (sp.csr_array, sp.csr_matrix):
+        value = make(sparse(30, float, 0.2).reshape(5, 6))
+        found = there_and_back(value)
+        assert type(found) is type(value) and (found != value).nnz == 0 and found.shape == (5, 6)
+    assert there_and_back((1, [2], np.float64(1.5)), 10) == [1, [2], 1.5]  # a checkpoint keeps plain values
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+    from sklearn.metrics.pairwise import cosine_similarity
+
+    assert there_and_back(cosine_similarity) is cosine_similarity
+    kernel = ConstantKernel(2.0, (0.1, 10)) * RBF([1.0, 2.0], "fixed")
+    assert repr(there_and_back(kernel)) == repr(kernel)
+    for bad in (lambda x: x, object(), {(1, 2): 3}):
+        with pytest.raises(ValueError, match="cannot be saved"):
+            Encoder().encode(bad, "model.x")
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"is": "numbers", "dtype": "<f8", "shape": [9], "items": [0.0] * 9},
+        {"is": "numbers", "dtype": "<f8", "shape": [3], "items": [0.0] * 2},
+        {"is": "numbers", "dtype": "<c16", "shape": [1], "items": [0.0]},
+        {"is": "numbers", "dtype": "<f8", "shape": [1], "items": ["a"]},
+        {"is": "scalar", "dtype": "<f8", "value": [1]}, {"is": "array", "of": "b0"}, {"is": "unheard"},
+        {"is": "few", "of": "a0", "at": "a1", "shape": [3]}, {"is": "objects", "shape": [2], "items": [1]},
+        {"is": "numbers", "dtype": "<f8", "shape": [1] * 33, "items": [0.0]},
+        {"is": "pairs", "items": [[1, 2], [1, 3]]}, {"is": "pairs", "items": [[{"is": "tuple", "items": []}, 2]]},
+        {"is": "entry", "of": "a0"}, {"is": "function", "name": "_return_float_dtype"}, {"is": "dict", "items": []},
+    ],
+)  # fmt: skip
+def test_damaged_values_are_refused(node):
+    members = Members({"a0": np.array([1.0, 2.0]), "a1": np.array([0, 3], np.uint32)})
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        Decoder(members, {}, 0).decode(node)
+
+
+def refuses(check, *args, **options):
+    with pytest.raises(ValueError):
+        check(*args, **options)
+    return True
+
+
+def test_checks_refuse_one_beyond_and_take_the_boundary():
+    assert check_integer("x", 0, 0, 3) == 0 and check_integer("x", np.int64(3), 0, 3) == 3
+    assert all(refuses(check_integer, "x", bad, 0, 3) for bad in (-1, 4, 1.0, True, "1", None))
+    assert check_is("x", True, bool) is True and refuses(check_is, "x", True, int) and refuses(check_is, "x", 1, bool)
+    assert check_list("x", ["a", "b"], str, 2) and refuses(check_list, "x", ["a", 1], str, 2)
+    assert refuses(check_list, "x", ["a"], str, 2) and refuses(check_list, "x", ("a", "b"), str, 2)
+    check_array("x", np.zeros((2, 3)), np.float64, 2, None)
+    for bad in (np.zeros((3, 2)), np.zeros(2), np.zeros((2, 3, 1)), np.zeros((2, 3), np.float32), [[0.0] * 3] * 2):
+        assert refuses(check_array, "x", bad, np.float64, 2, None)
+    check_index("x", np.array([0, 4]), 5)
+    check_index("x", np.array([-1, 4]), 5, low=-1)
+    check_index("x", np.array([], np.int64), 0)
+    check_index("x", np.array([1, 2], np.uint32), 3, 2, dtype=np.uint32, ascending=True)
+    for bad in ([0, 5], [-1, 0], [-2]):
+        assert refuses(check_index, "x", np.array(bad), 5)
+    for bad in ([1, 1], [2, 1]):
+        assert refuses(check_index, "x", np.array(bad), 5, ascending=True)
+    check_offsets("x", np.array([0, 2, 5]), 2, 5)
+    for bad in ([0, 2, 4], [1, 2, 5], [0, 5], [0, 5, 5], [0, 6, 5]):
+        assert refuses(check_offsets, "x", np.array(bad), 2, 5)
+    good = dict(data=np.ones(3), indices=np.array([0, 2, 1]), indptr=np.array([0, 2, 2, 3]), rows=3, columns=3)
+    check_sparse(**good)
+    check_sparse(**good | dict(indices=np.array([0, 2, 1], np.int32), indptr=np.array([0, 2, 2, 3], np.int32)))
+    wrong = [dict(indptr=np.array(bad)) for bad in ([0, 2, 1, 3], [1, 2, 2, 3], [0, 2, 2, 4], [0, 2, 3])]
+    wrong += [dict(indices=np.array([0, 3, 1])), dict(indices=np.array([0, 1])), dict(rows=4), dict(columns=2)]
+    for bad in [*wrong, dict(data=np.ones((3, 1))), dict(data=np.array(["a"] * 3))]:
+        assert refuses(check_sparse, **good | bad)
+    check_csr("x", sp.csr_array(np.eye(2)), 2, None)
+    for bad in (sp.csr_array(np.eye(3)), sp.csc_array(np.eye(2)), np.eye(2), sp.csr_array(np.eye(2, dtype=np.float32))):
+        assert refuses(check_csr, "x", bad, 2, None)
+    check_same("x", np.array([1.0, 2.0]), [1.0, 2.0])
+    assert refuses(check_same, "x", np.array([1.0, 2.0]), [1.0, 2.5]) and refuses(
+        check_same, "x", np.array([1, 2]), [1.0, 2.0]
+    )
+    for good_jobs in (None, 1, -1, 1024, -1024):
+        check_jobs(good_jobs)
+    assert all(refuses(check_jobs, bad) for bad in (0, 1025, -1025, 1.0, True))
+    check_plain("x", [1, "a", None, {"b": np.ones(2)}, (2.5, slice(1)), np.float32(1)])
+    assert all(
+        refuses(check_plain, "x", bad) for bad in (object(), [object()], {"a": object()}, np.array([None]), b"x")
+    )
+    check_plain("x", {"a": [object()]}, (object,))
+    check_records("x", [{"a": 1, "b": None, "c": "t", "d": np.float64(1)}])
+    assert all(refuses(check_records, "x", bad) for bad in ([{"a": [1]}], [{1: 1}], [[1]], {"a": 1}))
