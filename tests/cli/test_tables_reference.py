@@ -7,9 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from manykernels import MKLClassifier
 from manykernels.cli._columns import as_numbers, as_texts, encode, guess_task, indicators, new_categories
 from manykernels.cli._data import by_id, is_number, pick, read_data, read_npz, read_text, separator, with_labels
+from manykernels.cli._models import as_classes, check_output, target_of
 from manykernels.cli._talk import Wrong
+from manykernels.cli.use import predictions
+from manykernels.kernels import RBF
 
 rng = np.random.default_rng(3)
 
@@ -134,3 +138,67 @@ def test_archives_and_pipes_are_tables(tmp_path):
         read_text(b"a,b,a\n1,2,3\n")
     assert is_number(pd.Series([1])) and is_number(pd.Series([1.5])) and not is_number(pd.Series([True]))
     assert not is_number(pd.read_csv(io.StringIO("a\nx\n"))["a"])
+
+
+class Stub:
+    """A fitted classifier as the commands see it."""
+
+    def __init__(self, classes=None, **known):
+        vars(self).update(known)
+        if classes is not None:
+            self.classes_ = np.array(classes)
+
+
+def test_targets_are_those_of_the_fit_the_named_or_the_only_other_column():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "c": ["u", "v"], "y": ["1", "2"], "z": [0.5, np.nan]})
+    said = []
+    model = Stub(feature_names_in_=["x", "c=u", "c=v"], target_name_="y")
+    assert target_of(model, frame, None, said.append).tolist() == ["1", "2"] and said == []
+    assert target_of(model, frame, "x", said.append).tolist() == [1.0, 2.0]
+    model.target_name_ = "elsewhere"
+    assert target_of(model, frame[["x", "c", "y"]], None, said.append).name == "y" and "target: 'y'" in said[0]
+    with pytest.raises(Wrong, match="name the column to compare with \\('y', 'z'\\)"):
+        target_of(model, frame, None, said.append)
+    model.covariate_columns_ = {"z": None}
+    assert target_of(model, frame, None, said.append).name == "y"
+    with pytest.raises(Wrong, match="'z' is empty in 1 rows"):
+        target_of(model, frame, "z", said.append)
+    assert as_classes(Stub(["1", "2"]), frame["y"]).tolist() == ["1", "2"]
+    assert as_classes(Stub([1, 2]), frame["y"]).tolist() == [1.0, 2.0] and as_classes(Stub(), frame["x"]).tolist() == [
+        1,
+        2,
+    ]
+    with pytest.raises(Wrong, match="has '2', which is not among 1, 3"):
+        as_classes(Stub(["1", "3"]), frame["y"])
+
+
+def test_no_output_replaces_an_input(tmp_path):
+    (tmp_path / "data").mkdir()
+    inside, model = tmp_path / "data" / "a.csv", tmp_path / "model.mk"
+    inside.write_text("x\n1\n")
+    assert check_output(str(model), str(inside), "-", None) == ""
+    model.write_text("")
+    assert check_output(str(model), str(inside)) == ", replacing an older file"
+    for given in (inside, tmp_path / "data"):
+        with pytest.raises(Wrong, match="would overwrite"):
+            check_output(str(inside), None, str(given))
+    with pytest.raises(Wrong, match="does not exist"):
+        check_output(str(tmp_path / "none" / "m.mk"))
+    with pytest.raises(Wrong, match="cannot be written"):
+        check_output(str(tmp_path))
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_predictions_are_named_by_their_classes(K):
+    X = pd.DataFrame({"x": rng.normal(size=30)}, index=[f"id{k}" for k in range(30)])
+    y = np.array(list("uvw"))[np.digitize(X["x"], [-0.4, 0.5][: K - 1])]
+    model = MKLClassifier([("x", RBF(0.5), ["x"])], C=1.0, loss="logistic").fit(X, y)
+    found = predictions(model, X, {})
+    assert found.index.tolist() == X.index.tolist() and found["prediction"].tolist() == model.predict(X).tolist()
+    f, P = model.decision_function(X), model.predict_proba(X)
+    for k, name in enumerate("uvw"[:K]):
+        np.testing.assert_array_equal(found[f"probability:{name}"], P[:, k])
+        if K > 2:
+            np.testing.assert_array_equal(found[f"decision:{name}"], f[:, k])
+    if K == 2:
+        np.testing.assert_array_equal(found["decision"], f)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t
 from sklearn.base import clone
+from sklearn.model_selection import RepeatedKFold
 
 from manykernels import MKLClassifier, MKLRegressor, MKLSurvival, Views
 from manykernels.inspect import bootstrap_weights, relevance
@@ -15,6 +16,7 @@ from manykernels.kernels import RBF, Linear
 from manykernels.pairs import Pairs
 from manykernels.report import _measure, describe
 from manykernels.report._case import Case
+from manykernels.report._decisions import choose
 from manykernels.report._singles import check_examples, ids_of
 
 rng = np.random.default_rng(5)
@@ -120,6 +122,9 @@ def test_all_facts_of_a_sample_held_out_by_site(mode):
     ends = np.mean(scores), se_of(scores, overlap), np.mean(scores) - half, np.mean(scores) + half, np.mean(guesses)
     assert [score[key] for key in ("mean", "se", "low", "high", "baseline")] == pytest.approx(ends)
     assert (score["measure"], facts["sources"]["scoring"]) == ("accuracy", "roc_auc")
+    told = {k: one.predict(X.iloc[[k]])[0] for one, (_, test) in zip(fitted, splits, strict=True) for k in test}
+    counts = [[sum(y[k] == a and told[k] == b for k in range(size)) for b in ("fit", "ill")] for a in ("fit", "ill")]
+    assert score["confusion"] == {"classes": ["fit", "ill"], "counts": counts}
 
     # the relevance of units, and of single sources
     given = dict(cv=splits, kernels=False, scoring="roc_auc", random_state=2)
@@ -242,3 +247,34 @@ def test_names_of_examples_and_rows_that_are_asked_for():
     for bad in ([5], [-1], [0.5], [], [[1]]):
         with pytest.raises(ValueError, match="from 0 to 4"):
             check_examples(bad, 5)
+
+
+def test_examples_of_repeated_folds_are_those_of_the_first_model_that_did_not_see_them():
+    """Of a sample, in the numbers of all examples; the page shows six of them by their reasons."""
+    n, size = 48, 33
+    table = rng.normal(size=(n, 4))
+    y = table[:, 0] + np.sin(table[:, 1]) + 0.4 * rng.normal(size=n)
+    cv = RepeatedKFold(n_splits=3, n_repeats=2, random_state=1)
+    model = MKLRegressor(KERNELS, C=1.0, tol=1e-7).fit(table, y)
+    facts = model.report(table, y, cv=cv, relevance="fast", stability=0, max_examples=size, random_state=4).facts
+    rows = _measure._sample(a_case(y, "regression", seed=4)._replace(X=table), size)
+    value, order, fitted, points = {}, [], {}, []
+    for train, test in cv.split(rows):
+        one = clone(model).fit(table[rows[train]], y[rows[train]])
+        points += list(zip(y[rows[test]], one.predict(table[rows[test]]), strict=True))
+        for k in test:
+            if rows[k] not in fitted:
+                fitted[rows[k]], value[rows[k]] = one, one.predict(table[[rows[k]]])[0]
+                order.append(rows[k])
+    told = np.array([value[row] for row in order])
+    chosen, why = choose("regression", told, told - y[order], 6)
+    found = facts["examples"]["rows"]
+    assert [(row["row"], row["why"]) for row in found] == [(order[k], w) for k, w in zip(chosen, why, strict=True)]
+    for row in found:
+        parts = fitted[row["row"]].decision_parts(table[[row["row"]]])[0]
+        grouped = {"column 0": parts[0] + parts[1], "c": parts[2], "d": parts[3]}
+        assert {part["name"]: part["value"] for part in row["parts"]} == pytest.approx(grouped, abs=1e-5)
+        assert row["held_out"] and row["true"] == y[row["row"]] and row["id"] is None and row["prediction"] is None
+        assert row["sum"] == pytest.approx(value[row["row"]], abs=1e-5)
+    assert facts["score"]["points"] == pytest.approx(np.array(points), abs=1e-5)
+    assert facts["score"]["error"] == pytest.approx(np.mean([abs(a - b) for a, b in points]), abs=1e-5)

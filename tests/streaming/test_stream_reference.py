@@ -1,5 +1,6 @@
 """Shards, moments and rounds of a stream against plain loops over all examples: uneven blocks, weights, outputs."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -293,3 +294,72 @@ def test_empty_blocks_are_read_over():
     assert streamed.objective_ == pytest.approx(whole.objective_, rel=1e-5)
     found = streamed.decision_function(Pieces(X, SIZES))
     np.testing.assert_allclose(found, streamed.decision_function(X), atol=1e-12)
+
+
+def test_the_gap_of_some_shards_is_an_estimate_for_all(monkeypatch):
+    one, asked = a_driver(opened()), {}
+    a = np.zeros((2, 5))
+    a[0, 1], a[1, 3] = 2.0, -1.0
+    P = rng.normal(size=(2, 3, 2))  # products (T, M, support)
+    bank = SimpleNamespace(products=lambda A, rows, columns: P if rows.tolist() == [1, 3] else None)
+
+    def certificate(losses, a, b, theta, q):
+        asked.update(losses=losses, theta=theta, q=q, b=b)
+        return SimpleNamespace(primal=5.0, dual=4.0, scale=10.0)
+
+    problem = SimpleNamespace(bank=bank, kernels=np.array([0, 2]), certificate=certificate)
+    found = {k: shards.Priced(np.array([k, 2.0 * k]), 0, None, None, None, ("a",), 0.0) for k in (1, 3)}
+    share = sum(one.stream.shards[k].n for k in (1, 3)) / n
+    for dual, best in ((3.0, 4.0), (4.5, 4.5)):  # the solver may know a better dual point
+        point = Solution(np.array([1.0, 2.0, 3.0]), a, np.array([0.5, 0.25]), 5.0, dual, 0.1)
+        known = one._certificate(problem, point, found)
+        assert known == {"primal": 5.0, "dual": best, "gap": pytest.approx((5.0 - best) / 10)}
+    np.testing.assert_allclose(asked["losses"], np.array([4.0, 8.0]) / share)
+    assert asked["theta"].tolist() == [1.0, 3.0] and asked["b"].tolist() == [0.5, 0.25]
+    q = [sum(P[t, m, i] * a[t, (1, 3)[i]] for t in range(2) for i in range(2)) for m in (0, 2)]
+    np.testing.assert_allclose(asked["q"], q)
+
+
+def test_a_checkpoint_brings_back_rows_weights_and_intercepts():
+    one = a_driver(opened())
+    history = [{"gap": 0.1, "time": 1.0}]
+    state = {"rows": np.array([2, 5]), "a": rng.normal(size=(2, 2)), "theta": np.array([0.3, 0.7])}
+    state |= {"b": np.array([1.0, -2.0]), "gap": 0.1, "time": 3.0, "history": history, "done": False}
+    state |= {"best": dict(primal=2.0, dual=1.0, gap=0.1)}
+    told = []
+    one.monitor.resumed = lambda *a: told.append(a)
+    one.kept = SimpleNamespace(k=1, file=SimpleNamespace(parts=[{}, {"state": state}], wholeness=nullcontext))
+    rows, point, last = one._resume()
+    assert rows.tolist() == [2, 5] and last is state and one.history is history and told == [(0.1, 3.0)]
+    for value, key in ((point.a, "a"), (point.theta, "theta"), (point.b, "b")):
+        np.testing.assert_array_equal(value, state[key])
+    assert (point.primal, point.dual, point.gap) == (2.0, 1.0, 0.1)
+    wrong = [("rows", np.array([5, 2])), ("rows", np.array([2, n])), ("a", np.zeros((1, 2))), ("b", np.zeros(1))]
+    for key, bad in [*wrong, ("theta", np.zeros(3)), ("done", 1), ("history", [{"a": []}])]:
+        one.kept.file.parts[1] = {"state": state | {key: bad}}
+        with pytest.raises(ValueError):
+            one._resume()
+    one.kept.k = 0
+    assert one._resume()[1:] == (None, None)
+
+
+@pytest.mark.parametrize(("most", "kept"), [(30, 7), (9, 4), (5, 3)])
+def test_examples_that_matter_stay_and_the_nearest_others(most, kept, monkeypatch):
+    """Those of slack ≤ 0, a quarter more, and MIN_ACTIVE; as many as leave room for others, at least the support."""
+    monkeypatch.setattr(driver, "MIN_ACTIVE", 1)
+    slack = np.array(
+        [[3.0, -1.0, 0.5, 7.0, 2.0, 9.0, 0.0, 4.0, 6.0, 8.0], [5.0, 5.0, -2.0, 7.0, -1.0, 9.0, 1.0, 0.0, 6.0, 8.0]]
+    )
+    each = iter(slack)
+    monkeypatch.setattr(driver, "InnerProblem", lambda *a: SimpleNamespace(slack=lambda *b: next(each)))
+    a = np.zeros((2, 10))
+    a[0, [1, 2]], a[1, 4] = 1.0, 1.0
+    bank = SimpleNamespace(n=10, outputs=lambda theta, A, support: np.zeros((2, 10)))
+    problem = SimpleNamespace(bank=bank, Y=np.ones((2, 10)), c=np.ones((2, 10)))
+    one = a_driver(opened(), max_active=most)
+    found = one._needed(problem, Solution(np.ones(2), a, np.zeros(2), 0.0, 0.0, 0.0), 5)
+    least = slack.min(axis=0)
+    assert found.tolist() == sorted(np.argsort(least, kind="stable")[:kept].tolist())
+    one.history = [{}] * 3
+    if most == 30:  # after the first rounds all stay where there is room
+        assert one._needed(problem, None, 5).tolist() == list(range(10))
