@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 from sklearn.model_selection import KFold
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
-from manykernels.inspect import fold, relevance
+from manykernels.inspect import fold, held_out, relevance
 from manykernels.inspect._interchangeable import _joins, find_groups
 from manykernels.inspect.columns import (
     column_sources,
@@ -309,3 +309,45 @@ def test_theta_given_by_the_user_is_shared_among_what_is_left():
     for scores, expected in pairs:
         np.testing.assert_allclose(scores[:, 2], expected, atol=1e-12)
     assert (found.score_alone[:, 0] > found.score_nothing + 0.1).all()
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 2**29])
+def test_the_rows_of_the_largest_mean_permute_are_refitted_in_every_fold(kept_bytes, monkeypatch):
+    """Made-up scores of two folds: the first fold alone would choose other rows."""
+    monkeypatch.setattr(held_out, "MAX_KEPT_BYTES", kept_bytes)
+    monkeypatch.setattr(held_out, "find_groups", lambda result, rows, found, fold, n_jobs: [])
+    permuted = np.array([[0.1, 0.5, 0.4, 0.2, 0.3], [0.8, 0.5, 0.1, 0.9, 0.2]])  # of 0.9 and 0.95
+    asked, made = [], []
+
+    def shuffled(fold, rows, orders):
+        assert orders == ["order", fold.k]
+        return dict(all=0.9 + 0.05 * fold.k, nothing=0.1, permuted=permuted[fold.k], weight=np.arange(5.0), overlap=0.5,
+                    every=f"fit {fold.k}", gap=0.01 * fold.k, short=fold.k, metric={})  # fmt: skip
+
+    def refitted(fold, rows, chosen, orders):
+        asked.append((fold.k, chosen.tolist(), fold.every))
+        values = {key: np.where(np.isin(np.arange(5), chosen), at + fold.k, np.nan)
+                  for at, key in enumerate(("without", "alone", "alignment", "alone_permuted"))}  # fmt: skip
+        return values | dict(between=np.zeros((5, 5)), gap=0.5, short=2)
+
+    monkeypatch.setattr(held_out, "shuffled", shuffled)
+    monkeypatch.setattr(held_out, "refitted", refitted)
+
+    def fold_of(k, every=None):
+        made.append((k, every))
+        return SimpleNamespace(k=k, M=2, n_train=10, every=every)
+
+    rows = [Row(f"r{m}", "source" if m < 3 else "kernel", np.ones(2, bool)) for m in range(5)]
+    orders, seen = [["order", 0], ["order", 1]], []
+    first = SimpleNamespace(k=0, M=2, n_train=10, every=None)
+    found = held_out.measure_rows(rows, fold_of, {0: first}, orders, 1, 0.9, "score", None, lambda *a: seen.append(a))
+    again = [None, None] if kept_bytes else ["fit 0", "fit 1"]  # a fold that is made again starts from its fit
+    assert asked == [(k, [2, 4], again[k]) for k in range(2)] and seen == [(1, 2), (2, 2)]
+    assert made == ([(1, None)] if kept_bytes else [(1, None), (0, "fit 0"), (1, "fit 1")])
+    assert found.short == 1 + 2 * 2 and found.gap == 0.5 and found.level == 0.9
+    np.testing.assert_array_equal(found.score_permuted, permuted)
+    np.testing.assert_array_equal(found.score_alone[:, [2, 4]], [[1, 1], [2, 2]])
+    assert found.refitted.tolist() == [False, False, True, False, True]
+    asked.clear()
+    held_out.measure_rows(rows, fold_of, {0: first}, orders, None)
+    assert [one[:2] for one in asked] == [(0, [0, 1, 2, 3, 4]), (1, [0, 1, 2, 3, 4])]
