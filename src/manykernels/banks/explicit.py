@@ -235,7 +235,7 @@ class ExplicitBank(Bank):
 
     def block(self, rows, theta):
         """Σ_m θ_m K_m[rows, rows]."""
-        views = [view._replace(X=view.X[rows]) for view in self.views]
+        views = [view.of(rows) for view in self.views]
         root = None if self.root is None else self.root[rows]
         return self.between(views, views, theta, root, root)
 
@@ -343,7 +343,7 @@ class ExplicitPredictor(Predictor):
         for t, vectors in enumerate(each):
             found = []
             for start in range(0, max(n, 1), EXAMPLES_PER_BLOCK):
-                block = [view._replace(X=view.X[start : start + EXAMPLES_PER_BLOCK]) for view in views]
+                block = [view.of(slice(start, start + EXAMPLES_PER_BLOCK)) for view in views]
                 found.append(vectors.at(block, None if thetas is None else thetas[t]))
             found = np.concatenate(found)
             yield found if present is None or thetas is not None else found * present

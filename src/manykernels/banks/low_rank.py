@@ -182,8 +182,7 @@ class LazyRows:
         self.kept = self.block(np.arange(self.n), n_jobs)
 
     def take(self, rows):
-        views = [view._replace(X=view.X[rows], present=None if view.present is None else view.present[rows])
-                 for view in self.views]  # fmt: skip
+        views = [view.of(rows) for view in self.views]
         return LazyRows(self.kernels, views, self.first, self.dtype, self.spherical)
 
     def _parts(self, rows):

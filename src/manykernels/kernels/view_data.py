@@ -32,6 +32,10 @@ class View(NamedTuple):
     present: np.ndarray | None
     task: np.ndarray | None = None
 
+    def of(self, rows):
+        """The view of these examples alone."""
+        return View(self.X[rows], *(None if known is None else known[rows] for known in self[1:]))
+
 
 class ViewArrays:
     """X as arrays by view name: {None: array} for an array, a CSR matrix or a DataFrame, else the dict's entries.
