@@ -124,7 +124,8 @@ class Problem:
         if self.loss.coupled:
             return np.array([self._alone(y, c) for y, c in parts])
         found = np.array([adjusted(self.loss, y, np.zeros(len(y)), c, self.covariates)[1] for y, c in parts])
-        if any(_at_edge(self.loss, y, c, a) for y, c, a in zip(self.Y, self.c, found, strict=True)):
+        if any(_at_edge(self.loss, *part) and _endless(self.loss, *part[:2], self.covariates)
+               for part in zip(self.Y, self.c, found, strict=True)):  # fmt: skip
             raise ValueError(
                 f"the covariates alone separate the classes: the {self.loss.name} loss then has no minimum; leave out "
                 "or merge categories that have one class only, or use loss='hinge'"
@@ -317,6 +318,20 @@ def in_units(b: np.ndarray, back: np.ndarray, intercept: bool) -> tuple[np.ndarr
 
 
 def _at_edge(loss, y, c, a):
-    """Whether an a_i is at the end of its box, up to rounding: the coefficients of the covariates are then infinite."""
+    """Whether an a_i is at the end of its box, up to rounding: the coefficients of the covariates may be infinite."""
     lo, hi = loss.box(y, c)
     return bool(np.any(np.minimum(hi - a, a - lo)[hi > lo] < 1e-11 * c[hi > lo]))
+
+
+def _endless(loss, y, c, E):
+    """Whether some w ≠ 0 never raises the loss at E w · t, t → ∞: (E w)_i ≥ 0 where hi_i > 0, ≤ 0 where lo_i < 0."""
+    from scipy.optimize import linprog
+
+    lo, hi = loss.box(y, c)
+    side = np.where(hi > 0, 1.0, 0.0) - np.where(lo < 0, 1.0, 0.0)
+    free = side != 0
+    D, still = side[free, None] * E[free], E[(hi > lo) & ~free]
+    limits = np.repeat([1.0, 0.0], len(D))
+    fixed = dict(A_eq=still, b_eq=np.zeros(len(still))) if len(still) else {}
+    found = linprog(-D.sum(axis=0), np.vstack([D, -D]), limits, bounds=(None, None), **fixed)
+    return bool(found.status != 0 or -found.fun > 0.5)  # the largest of (E w)_i is 1, or w = 0

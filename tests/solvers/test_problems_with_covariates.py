@@ -121,6 +121,23 @@ def test_covariates_that_separate_the_classes_have_no_logistic_minimum():
     assert solve(Problem(problem.bank, Y, problem.loss, LpNorm(2), covariates=Z), tol=1e-6).converged
 
 
+@pytest.mark.parametrize("loss, one", [("logistic", 1.0), ("smooth_hinge", -1.0), ("poisson", 0.0)])
+def test_only_covariates_without_a_minimum_are_refused(loss, one):
+    """The outputs of a smooth hinge may be far from its bend: its a is then next to its bound, and w is finite."""
+    V, rng = losses.get(loss), np.random.default_rng(0)
+    x = np.linspace(-1.0, 1.0, 30) * (4.0 if loss == "smooth_hinge" else 1.0)
+    y = np.where(x + 0.3 * np.sin(9 * x) > 0, 1.0, -1.0) if loss != "poisson" else rng.poisson(np.exp(x)).astype(float)
+    y[[0, -1]] = 1.0 if loss != "poisson" else 3.0
+    bank = DenseBank(np.moveaxis(make(0, 30)[0], 0, 2), normalize=None)
+    found = solve(Problem(bank, y, V, LpNorm(2), covariates=x[:, None]), tol=1e-6)
+    assert found.gap <= 1e-6
+    alone = np.zeros((30, 1))
+    alone[3:7] = 1.0  # a category whose examples all have one class, or no event
+    y[3:7] = one
+    with pytest.raises(ValueError, match="covariates alone"):
+        Problem(bank, y, V, LpNorm(2), covariates=np.column_stack([x, alone]))
+
+
 def test_losses_that_compare_with_a_level_take_no_covariates():
     problem, _, Y, Z = with_covariates("hinge", LpNorm(2))
     for loss in ("one_class", "level_set"):
