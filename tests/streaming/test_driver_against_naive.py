@@ -1,0 +1,277 @@
+"""Scales, prices, certificates and active sets of a stream against the whole data in memory, shard by shard."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from manykernels import losses
+from manykernels.banks import PairwiseBank
+from manykernels.kernels import RBF, Cosine, KernelList, Linear
+from manykernels.problem import Problem
+from manykernels.regularizers import LpNorm
+from manykernels.sequences import Sequences
+from manykernels.solution import Solution, Status
+from manykernels.solvers import Monitor, solve
+from manykernels.streaming import DataSource, driver, moments
+from manykernels.streaming.driver import ActiveKernels, Driver, DriverOptions
+from manykernels.streaming.stream import Stream
+from manykernels.strings import Degree, Spectrum, WeightedDegree
+
+n = 90
+BLOCKS = [[7, 11], [13], [1, 20, 9], [29]]  # the sizes of the blocks of each piece
+
+
+class Pieces(DataSource):
+    """Examples in memory as pieces of several blocks."""
+
+    def __init__(self, X):
+        self.X = X
+
+    def pieces(self):
+        return list(range(len(BLOCKS)))
+
+    def read(self, piece):
+        start = sum(map(sum, BLOCKS[:piece]))
+        for size in BLOCKS[piece]:
+            rows = np.arange(start, start + size)
+            yield (self.X[rows] if not isinstance(self.X, list) else [self.X[i] for i in rows]), None
+            start += size
+
+
+def data(T=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)) + [0, 0, 1, 0]
+    f = X[:, 0] - X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n)
+    Y = np.where(np.array([f, np.roll(f, 1) + X[:, 3]]) > 0, 1.0, -1.0)[:T]
+    c, w = rng.uniform(0.2, 2.0, n), rng.uniform(0.0, 3.0, n)
+    c[::9], w[::7] = 0.0, 0.0
+    return X, Y, c, w
+
+
+@pytest.mark.filterwarnings("ignore:kernels without variance")
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical", "trace", None])
+@pytest.mark.parametrize("kind", ["numbers", "words"])
+def test_scales_of_shards_are_those_of_all_examples(kind, normalize, weighted, monkeypatch):
+    """Features, words at positions and pairs; matrices of 6 rows, positions two at a time."""
+    monkeypatch.setattr(moments, "ROWS_PER_MATRIX", 6)
+    X, Y, c, w = data()
+    specs = [
+        ("a", Linear(), [0, 1]),
+        ("b", RBF(0.3)),
+        ("c", Linear(), [2]),
+        ("d", Cosine(), [1, 3]),
+        ("e", RBF(1.0), [0]),
+    ]
+    if kind == "words":
+        rng = np.random.default_rng(1)
+        texts = ["".join(r) for r in rng.choice(list("ACGT"), p=[0.5, 0.2, 0.2, 0.1], size=(n, 9))]
+        texts[4] = "N" + texts[4][1:]
+        X = Sequences.encode(texts, "dna", "ignore")
+        any_letter = dict(unknown="ignore")
+        specs = [WeightedDegree(3, **any_letter), Spectrum(2, **any_letter), Degree(2, 1, 6, **any_letter)]
+    kernels = KernelList.from_spec(specs, X)
+    with Stream(Pieces(X), 2) as stream:
+        stream.room = 24 * n * 2
+        stream.arrange(Y, c, w if weighted else None)
+        scaled, far = moments.normalisation(stream, kernels, stream.head, normalize)
+    own = np.ones(n) if not weighted else w
+    own, views = own / own.sum(), kernels.views(X)
+    for m, (kernel, v) in enumerate(zip(kernels.kernels, kernels.view_of, strict=True)):
+        K = np.asarray(kernel(views[v].X), float)
+        if normalize == "spherical":
+            root = np.sqrt(np.diag(K))
+            K = K / root[:, None] / root
+        diagonal, mean = own @ np.diag(K), own @ K @ own
+        by = {"multiplicative": diagonal - mean, "trace": diagonal}.get(normalize, 1.0)
+        assert scaled.scale[m] == pytest.approx(1 / by, rel=1e-9), kernels.names[m]
+        if normalize == "multiplicative":
+            assert scaled.mean[m] == pytest.approx(mean, rel=1e-7, abs=1e-9)
+    assert scaled.usable.all() and not far and scaled.kind == normalize
+
+
+def make(stream, Y, T, max_active=n, tol=1e-3, max_iter=20):
+    X = stream.source.X
+    kernels = KernelList.from_spec([RBF(0.4), ("l", Linear(), [0, 1]), RBF(0.1)], X)
+    scaled, _ = moments.normalisation(stream, kernels, stream.head, "multiplicative")
+    active = ActiveKernels(kernels, scaled, tol, False, "never", None, 1)
+    options = DriverOptions(losses.get("hinge"), LpNorm(2), True, "newton", tol, max_iter, 0, max_active)
+    return Driver(stream, active, options, slice(0, T), Monitor(), None), active
+
+
+@pytest.mark.parametrize("T", [1, 2])
+def test_a_round_prices_every_example_and_certifies_the_whole_problem(T):
+    X, Y, c, w = data(T)
+    rng = np.random.default_rng(2)
+    with Stream(Pieces(X), 2) as stream:
+        stream.arrange(Y, c, w)
+        run, active = make(stream, Y, T)
+        rows = np.sort(rng.permutation(np.flatnonzero(c > 0))[:31])
+        small = run._problem(rows, X[rows])
+        np.testing.assert_array_equal(small.Y, Y[:, rows])
+        np.testing.assert_array_equal(small.c, np.tile(c[rows], (T, 1)))
+        found = solve(small, "newton", 1e-6)
+        whole = Problem(active.bank(X), Y, losses.get("hinge"), LpNorm(2), np.tile(c, (T, 1)))
+        a = np.zeros((T, n))
+        a[:, rows] = found.a
+        f = whole.bank.outputs(found.theta, a, np.arange(n))
+        values = np.array([c * whole.loss.value(y, f_t + b) for y, f_t, b in zip(Y, f, found.b, strict=True)])
+        score = values.sum(axis=0)
+        score[rows] = 0.0
+        for room in (0, 1000):
+            priced = run._price(small, found, rows, room)
+            assert list(priced) == list(range(len(stream.shards))) == sorted(priced)
+            for k, shard in enumerate(stream.shards):
+                mine = np.arange(shard.first, shard.first + shard.n)
+                np.testing.assert_allclose(priced[k].losses, values[:, mine].sum(axis=1), rtol=1e-6)
+                assert priced[k].violators == np.count_nonzero(score[mine] > 1e-7)
+                order = mine[np.argsort(-score[mine], kind="stable")]
+                most = min(np.count_nonzero(score[mine] > 1e-7), max(16, -(-4 * max(room, 1) * shard.n // n)))
+                assert set(priced[k].rows) == set(order[:most])
+                np.testing.assert_allclose(priced[k].values, score[priced[k].rows], rtol=1e-5)
+                if most:
+                    np.testing.assert_array_equal(priced[k].X, X[priced[k].rows])
+        record = run._certificate(small, found, priced)
+        q = np.array([np.einsum("ti,ij,tj", a, K, a) for K in whole.bank.matrices()])
+        exact = whole.certificate(whole.losses(f, found.b), a, found.b, found.theta, q)
+        assert record["primal"] == pytest.approx(exact.primal, rel=1e-6)
+        assert record["dual"] == pytest.approx(max(exact.dual, found.dual), rel=1e-6)
+        assert record["gap"] == pytest.approx((record["primal"] - record["dual"]) / exact.scale, rel=1e-4)
+        two = {k: priced[k] for k in (0, 2)}  # an estimate from some shards: their mean stands for all
+        share = sum(stream.shards[k].n for k in two) / n
+        losses_ = sum(priced[k].losses.sum() for k in two) / share
+        assert run._certificate(small, found, two)["primal"] == pytest.approx(
+            exact.primal - values.sum() + losses_, rel=1e-6
+        )
+        # few are wanted: it ends early where enough are found, and begins elsewhere in the next round
+        early = run._price(small, found, rows, 1)
+        assert set(early) <= set(priced) and (len(early) < len(priced) or stream.backend.width >= len(priced))
+
+        check_growth(run, small, found, priced, rows, X, score, T)
+
+
+def check_growth(run, small, found, priced, rows, X, score, T):
+    """The worst violators join with a = 0, in order; who stays keeps its a and its data."""
+    for room in (3, 10, 200):
+        both, data_, warm = run._grow(small, rows, X[rows], found, priced, room)
+        assert (np.diff(both) > 0).all()
+        np.testing.assert_array_equal(data_, X[both])
+        joined = np.setdiff1d(both, rows)
+        best = np.argsort(-score, kind="stable")[: min(room, np.count_nonzero(score > 1e-7))]
+        assert set(joined) == set(best)
+        stayed = np.intersect1d(both, rows)
+        np.testing.assert_array_equal(warm.a[:, np.isin(both, stayed)], found.a[:, np.isin(rows, stayed)])
+        assert not warm.a[:, np.isin(both, joined)].any() and warm.theta is found.theta
+        assert set(rows[found.a.any(axis=0)]) <= set(both)  # the support always stays
+
+
+def test_examples_stay_by_their_slack_in_any_output(monkeypatch):
+    """An example that is next to its margin in one of two outputs stays before one that is far in both."""
+    monkeypatch.setattr(driver, "MIN_ACTIVE", 2)
+    X, Y, c, w = data(2)
+    with Stream(Pieces(X), 1) as stream:
+        stream.arrange(Y, c, w)
+        run, active = make(stream, Y, 2, max_active=60)
+        rows = np.flatnonzero(c > 0)[:50]
+        small = run._problem(rows, X[rows])
+        found = solve(small, "newton", 1e-6)
+        f = small.bank.outputs(found.theta, found.a, np.arange(50)) + found.b[:, None]
+        slack = np.where(found.a == 0, small.Y * f - 1, -np.inf).min(axis=0)
+        keep = run._needed(small, found, 10)
+        count = max(np.count_nonzero(found.a.any(axis=0)), min(int(1.25 * np.count_nonzero(slack <= 0)) + 2, 50))
+        assert (np.diff(keep) > 0).all() and len(keep) == count
+        assert slack[keep].max() <= np.delete(slack, keep).min(initial=np.inf)
+        run.history = [{}] * 3  # later all stay, if there is room
+        np.testing.assert_array_equal(run._needed(small, found, 10), np.arange(50))
+        assert len(run._needed(small, found, 11)) < 50
+
+
+def test_the_first_examples_are_of_all_classes_with_cost_and_follow_the_seed(monkeypatch):
+    monkeypatch.setattr(driver, "MIN_ACTIVE", 12)
+    X, Y, c, w = data(2)
+    Y[0], Y[1, :50] = np.where(np.arange(n) < 6, 1.0, -1.0), 1.0
+    c[:2] = 1.0
+    with Stream(Pieces(X), 1) as stream:
+        stream.arrange(Y, c, None)
+        run, _ = make(stream, Y, 2)
+        rows = run._first()
+        assert (c[rows] > 0).all() and (np.diff(rows) > 0).all()
+        rare = np.flatnonzero((Y[0] > 0) & (c > 0))
+        assert set(rare) <= set(rows)  # fewer than their share: all of them, and more of the others
+        for y in Y:
+            assert min(np.sum(y[rows] > 0), np.sum(y[rows] < 0)) >= min(6, np.sum((y > 0) & (c > 0)))
+        np.testing.assert_array_equal(run._first(), rows)
+        other, _ = make(stream, Y, 2)
+        other.options = DriverOptions(*[*vars(run.options).values()][:6], 1, n)
+        assert not np.array_equal(other._first(), rows)
+
+
+@pytest.mark.parametrize("certified, more, history, gap, room, expected", [
+    (True, 5, 1, 1e-4, 9, None), (True, 0, 1, 1e-2, 9, Status.STALLED), (False, 0, 1, 1e-2, 9, None),
+    (True, 5, 20, 1e-2, 9, Status.STEPS), (False, 5, 20, 1e-4, 9, Status.STEPS), (True, 5, 1, 1e-2, 1, Status.MEMORY),
+    (True, 5, 1, 1e-2, 9, None), (True, 1, 1, 1e-2, 1, None), (False, 0, 1, 1e-4, 9, None),
+])  # fmt: skip
+def test_a_run_ends_for_one_of_four_reasons(certified, more, history, gap, room, expected):
+    X, Y, c, w = data(1)
+    with Stream(Pieces(X), 1) as stream:
+        stream.arrange(Y, c, None)
+        run, _ = make(stream, Y, 1)
+        run.history = [{}] * history
+        priced = {0: SimpleNamespace(rows=np.arange(more))}
+        warm = SimpleNamespace(converged=True)
+        record = {"certified": certified, "gap": gap}
+        assert run._end(record, priced, room, warm, 0.5 * run.tol) is expected
+        if expected is Status.STALLED:
+            assert run._end(record, priced, room, warm, 5e-3) is None  # the active examples can do better
+            assert run._end(record, priced, room, SimpleNamespace(converged=False), 5e-3) is expected
+
+
+def test_the_best_certified_round_is_the_result_with_its_own_examples(monkeypatch):
+    """The gap may rise from one round to the next: rows, data and solution are those of the best."""
+    X, Y, c, w = data(1)
+    with Stream(Pieces(X), 1) as stream:
+        stream.arrange(Y, c, None)
+        run, active = make(stream, Y, 1, max_iter=3)
+        rounds, gaps = [], [0.3, 0.1, 0.2]
+        certificate = Driver._certificate
+
+        def worse(self, problem, solution, found):
+            record = certificate(self, problem, solution, found)
+            rounds.append((solution, record["primal"]))
+            return record | {"gap": gaps[len(rounds) - 1]}
+
+        monkeypatch.setattr(driver, "MIN_ACTIVE", 4)
+        monkeypatch.setattr(driver, "FIRST_ACTIVE", (9, 9))
+        monkeypatch.setattr(Driver, "_certificate", worse)
+        monkeypatch.setattr(Driver, "_price", lambda self, *a, price=Driver._price: price(self, *a[:3], 1000))
+        found = run.run()
+        assert len(rounds) == 3 and found.solution.gap == 0.1 and not found.solution.converged
+        assert found.solution.status is Status.STEPS and found.solution.n_iter == 3
+        assert found.solution.primal == rounds[1][1]
+        np.testing.assert_array_equal(found.X, X[found.rows])
+        np.testing.assert_array_equal(found.solution.a, rounds[1][0].a[:, rounds[1][0].a.any(axis=0)])
+        np.testing.assert_array_equal(found.solution.theta, rounds[1][0].theta)
+
+
+def test_the_busiest_worker_is_the_one_with_the_longest_sum():
+    answers = [SimpleNamespace(who=who, seconds=s) for who, s in (("a", 1.0), ("b", 2.0), ("a", 1.5), ("c", 0.1))]
+    assert driver._busiest(answers) == 2.5
+
+
+def test_a_moved_solution_keeps_everything_but_a():
+    old = Solution(np.array([0.3]), np.ones((1, 3)), np.array([0.7]), primal=2.0, dual=1.0, gap=0.5)
+    new = driver._moved(old, np.zeros((1, 2)))
+    assert (new.primal, new.dual, new.gap) == (2.0, 1.0, 0.5) and new.a.shape == (1, 2)
+    assert new.b == [0.7] and new.theta == [0.3]
+
+
+def test_a_bank_of_active_examples_has_the_scales_of_all():
+    X, Y, c, w = data(1)
+    with Stream(Pieces(X), 1) as stream:
+        stream.arrange(Y, c, w)
+        _, active = make(stream, Y, 1)
+    rows = np.arange(3, 40, 2)
+    whole = PairwiseBank(active.kernels, X, weights=w, dtype=np.float64)
+    np.testing.assert_allclose(active.bank(X[rows]).scale, whole.scale, rtol=1e-9)
+    np.testing.assert_allclose(active.bank(X[rows]).matrices(), whole.matrices(rows=rows), rtol=1e-4, atol=1e-5)
