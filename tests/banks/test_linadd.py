@@ -247,26 +247,6 @@ def test_new_strings_that_do_not_fit_are_refused():
         bank.vectors().at(kernels.views([s[:15] for s in strings("placed")]))
 
 
-@pytest.mark.parametrize("store", ["map", "sorted"])
-def test_every_row_of_a_long_look_up_has_its_own_outputs(store):
-    """Issue 11, point 24. A look-up holds the codes of about 145 rows of 300 letters at a time; here are 200."""
-    rng = np.random.default_rng(0)
-    S = ["".join(row) for row in rng.choice(list("ACGT"), size=(200, 300))]
-    S[180] = "N" + S[180][1:]
-    kernels = KernelList.from_spec([Spectrum(3), GappedKmer(4, 3), Mismatch(3, 1)], S)
-    bank = WordBank.from_list(kernels, S, store=store, normalize=None)
-    Ks, a, theta = np.array([kernel(S) for kernel in kernels.kernels]), rng.normal(size=200), np.array([1.0, 0.5, 0.2])
-    vectors, rows = bank.vectors(), np.arange(200)
-    vectors.add(rows, np.zeros(200), a)
-    expected = Ks @ a
-    close = dict(rtol=1e-9, atol=1e-9 * np.abs(expected).max())
-    np.testing.assert_allclose(vectors.outputs(rows, theta, a), theta @ expected, **close)
-    np.testing.assert_allclose(vectors.parts(rows, a), expected.T, **close)
-    np.testing.assert_allclose(vectors.at(kernels.views(S), theta), theta @ expected, **close)
-    np.testing.assert_allclose(vectors.q, expected @ a, rtol=1e-9)
-    np.testing.assert_allclose(bank.diagonals(), np.einsum("mii->mi", Ks), rtol=1e-12)
-
-
 def test_sorted_words_count_beside_their_values():
     """Issue 11, point 24: each word that occurs takes a value and a code of eight bytes."""
     places = make("spectrum", "sorted")[0].n_places

@@ -6,6 +6,7 @@ import test_banks
 from covering import covering
 
 from manykernels.banks import (
+    DenseBank,
     PairwiseBank,
     _degree_walks,
     _feature_rows,
@@ -16,15 +17,17 @@ from manykernels.banks import (
     pairwise,
 )  # fmt: skip
 from manykernels.banks.choice import explicit_bank
+from manykernels.banks.subset import SubsetBank
 from manykernels.banks.words import degree_predictor, linadd, tables, trie
 from manykernels.kernels import RBF, Cosine, KernelList, Linear, Nystroem, RandomFeatures
+from manykernels.kernels.spec import KernelSpec
 from manykernels.strings import Spectrum, WeightedDegree, WeightedDegreeShift
 
 SIZES = {  # of blocks, none of which divides the number of examples
     (_stack, "STACK_ROWS"): 7, (explicit, "EXAMPLES_PER_BLOCK"): 5, (_feature_rows, "FEATURE_ROWS"): 9,
     (low_rank, "ROWS_PER_THREAD"): 9, (pairwise, "KERNELS_PER_PASS"): 2, (linadd, "LOOK_UP_ROWS"): 5,
     (tables, "LOOK_UP_ROWS"): 5, (tables, "COLUMNS"): 3, (tables, "MIN_LANE_LETTERS"): 50, (trie, "PACKED_ROWS"): 7,
-    (degree_predictor, "NEW_SEQUENCES_PER_TILE"): 5, (_degree_walks, "_SUM_ENTRIES"): 300,
+    (degree_predictor, "NEW_SEQUENCES_PER_TILE"): 11, (_degree_walks, "_SUM_ENTRIES"): 300,
 }  # fmt: skip
 
 
@@ -79,10 +82,12 @@ LACKING = {  # kernels on columns [0, 1], [2, 3] and [4], or on sequences
     "features": [("a", Linear(), [0, 1], "zero"), ("b", Cosine(), [2, 3], "zero"), ("c", Linear(), [4])],
     "low rank": [("a", low(RBF(0.3)), [0, 1], "zero"), ("b", low(RBF(1.0)), [2, 3], "zero"), ("c", low(RBF(0.2)), [4])],
     "landmarks": [("a", Nystroem(RBF(0.3), 7), [0, 1], "zero"), ("b", Linear(), [2, 3], "zero")],
+    "both": [("a", low(RBF(0.3)), [0, 1], "zero"), ("b", Linear(), [2, 3], "zero"), ("c", Linear(), [4]),
+             ("d", low(RBF(1.0)), [2, 3], "zero"), ("e", Linear(), [0, 1], "zero")],
     "pairs": [("a", RBF(0.3), [0, 1], "zero"), ("b", RBF("scale"), [2, 3], "zero"), ("c", RBF(0.1), [4])],
     "words": [("a", Spectrum(2), None, "zero"), ("b", Spectrum(3), None, "zero")],
     "degrees": [("a", WeightedDegree(3), None, "zero"), ("b", WeightedDegreeShift(2, 1), None, "zero")],
-}
+}  # fmt: skip
 
 
 def cut(data, rows):
@@ -122,6 +127,10 @@ def test_a_kernel_is_0_where_an_example_lacks_its_source_in_every_block(kind, no
     close = dict(rtol=0, atol=1e-10 * np.abs(S).max() * n)
     np.testing.assert_allclose(bank.diagonals(), np.einsum("mii->mi", S), **close)
     np.testing.assert_allclose(bank.combined(theta), np.tensordot(theta, S, 1), **close)
+    left, right = np.array([1, 4, 20]), np.array([0, 4, 29])
+    np.testing.assert_allclose(
+        bank.combined(theta, left, right), np.tensordot(theta, S[:, left][:, :, right], 1), **close
+    )
     np.testing.assert_allclose(bank.products(A, np.arange(n)), np.einsum("mij,tj->tmi", S, A), **close)
     predictor, A = bank.predictor(support), A[:, support]
     parts, thetas = np.einsum("mij,tj->tim", N[:, :, support], A), np.stack([theta, theta[::-1]])
@@ -132,3 +141,56 @@ def test_a_kernel_is_0_where_an_example_lacks_its_source_in_every_block(kind, no
     found = predictor.prepared(A[:1], theta, 2**24)(new)
     np.testing.assert_allclose(found, parts[:1] @ theta, **close)
     np.testing.assert_allclose(predictor.gram(new, theta=theta), np.tensordot(theta, G, 1), **close)
+
+
+@pytest.mark.parametrize("origin", [False, True])
+@pytest.mark.parametrize("normalize", test_banks.NORMALIZE)
+def test_a_subset_has_the_scales_of_its_own_examples(normalize, origin):
+    """With weights, priors and a predictor; from matrices that were normalised for all examples, or not."""
+    Z = rng.normal(size=(n + N_NEW, 3))
+    specs = [KernelSpec("a", RBF(0.3), prior=2.0), KernelSpec("b", Linear()), KernelSpec("c", RBF(1.0), [1], prior=0.5)]
+    kernels = KernelList.from_spec(specs, Z[:n])
+    views = kernels.views(Z)
+    raw = np.stack([k(views[v].X) for v, k in zip(kernels.view_of, kernels.kernels, strict=True)])
+    index, w = np.sort(np.random.default_rng(2).permutation(n)[:17]), np.random.default_rng(3).random(17) + 0.2
+    bank = PairwiseBank(kernels, Z[:n], normalize=normalize, dtype=np.float64)
+    if origin:
+        whole = DenseBank.holding(bank, bank.matrices())
+        priors = kernels.priors
+    else:
+        whole, priors = DenseBank(np.moveaxis(raw[:, :n, :n], 0, 2), normalize=normalize), np.ones(3)
+    small = SubsetBank(whole, index, origin=bank if origin else None, weights=w, normalize=normalize)
+    own = np.einsum("mii->mi", raw)
+    K = raw / np.sqrt(own[:, :, None] * own[:, None]) if normalize == "spherical" else raw
+    S, share = K[:, index][:, :, index], w / w.sum()
+    diagonal = np.einsum("mii,i->m", S, share)
+    by = {"multiplicative": diagonal - np.einsum("mij,i,j->m", S, share, share), "trace": diagonal}.get(normalize, 1.0)
+    S, N = (priors / by)[:, None, None] * S, (priors / by)[:, None, None] * K[:, n:, index]
+    theta, rows, some = np.array([0.5, 0.0, 2.0]), np.array([0, 4, 5, 11]), np.array([0, 2])
+    A, close = rng.normal(size=(2, 4)), dict(rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(small.diagonals(), np.einsum("mii->mi", S), **close)
+    np.testing.assert_allclose(small.combined(theta), np.tensordot(theta, S, 1), **close)
+    for _ in range(2):  # the second from memory
+        for r in (None, rows, rows[:2]):
+            found = small.matrix(theta, r, np.float64, False)
+            part = np.arange(17) if r is None else r
+            np.testing.assert_allclose(found, np.tensordot(theta, S[:, part][:, :, part], 1), **close)
+            doubled = small.matrix(2 * theta, r, np.float64, False)
+            np.testing.assert_allclose(doubled, 2 * found, **close)
+    np.testing.assert_allclose(small.products(A, rows), np.einsum("mij,tj->tmi", S[:, :, rows], A), **close)
+    part = S[some][:, rows][:, :, rows]
+    np.testing.assert_allclose(small.products(A, rows, rows, some), np.einsum("mij,tj->tmi", part, A), **close)
+    np.testing.assert_allclose(small.summed(theta).combined(np.ones(1)), np.tensordot(theta, S, 1), **close)
+    np.testing.assert_allclose(small.summed(2 * theta).combined(np.ones(1)), np.tensordot(2 * theta, S, 1), **close)
+    others = np.setdiff1d(np.arange(n), index)
+    T = (priors / by)[:, None, None] * K[:, others][:, :, index[rows]]
+    for thetas in (theta, np.stack([theta, theta[::-1]])):
+        each = np.broadcast_to(thetas, (2, 3))
+        expected = np.einsum("tm,mij,tj->ti", each, T, A)
+        np.testing.assert_allclose(small.decision(others, A, rows, thetas), expected, **close)
+    if origin:
+        found = small.predictor(rows).parts(Z[n:], A, theta)
+        np.testing.assert_allclose(found, np.einsum("mij,tj,m->tim", N[:, :, rows], A, theta), **close)
+    if normalize != "spherical":
+        compact = small.restrict(rows, some)
+        assert compact is None or np.allclose(compact.matrices(), part, rtol=1e-9)

@@ -1,4 +1,4 @@
-"""Problems and inner problems against their definitions: costs of 0, covariates, shifts, any rows and kernels."""
+"""Inner problems against their definitions: costs of 0, covariates, shifts, free variables, and their curvature."""
 
 import numpy as np
 import pytest
@@ -8,160 +8,14 @@ from manykernels import losses
 from manykernels.banks import DenseBank
 from manykernels.inner import InnerProblem, matrix_free, systems
 from manykernels.inner.coupled import CoupledProblem
+from manykernels.inner.krylov import conjugate_gradients
 from manykernels.inner.matrix_free import MatrixFreeProblem
 from manykernels.inner.operator import Operator
 from manykernels.inner.systems import Damped, Free, HalfHessian, cut_out, matvec
-from manykernels.problem import Problem, covariate_basis, in_units
-from manykernels.regularizers import Entropy, Fixed, LpNorm
+from manykernels.problem import Problem, covariate_basis
+from manykernels.regularizers import LpNorm
 
-n = 14
-FREE = ["intercept", "nothing", "covariates", "covariates alone"]
 LOSSES = ["hinge", "squared_hinge", "logistic", "squared", "epsilon_insensitive", "huber", "quantile", "smooth_hinge"]
-
-
-def data(loss, T=2, seed=0):
-    """(Ks (4, n, n), Y (T, n), c (T, n) with costs of 0, Z (n, 3) of rank 2); kernel 1 does not vary."""
-    rng, V = np.random.default_rng(seed), losses.get(loss)
-    Ks, y = make(seed, n, 4, real=V.targets == "real")
-    Ks[1] = 1.0
-    Y = np.array([y, -np.roll(y, 3)])[:T]
-    c = rng.uniform(0.3, 2.0, size=Y.shape)
-    c[0, 2], c[-1, 5] = 0.0, 0.0
-    Z = np.column_stack([20 + rng.normal(size=n), np.arange(n) % 2])
-    return Ks, Y, c, np.column_stack([Z, Z[:, 0] - 3 * Z[:, 1]])
-
-
-def problem_of(loss, free, regularizer=None, T=2):
-    Ks, Y, c, Z = data(loss, T)
-    with pytest.warns(UserWarning, match="without variance"):
-        bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
-    extra = dict(intercept=free in ("intercept", "covariates"), covariates=Z if "covariates" in free else None)
-    return Problem(bank, Y, losses.get(loss), regularizer or LpNorm(2), c, **extra), Ks, Y, c, Z
-
-
-def inside(problem, rng):
-    """a (T, n) in its box, at random."""
-    boxes = [problem.loss.box(y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
-    return np.array([np.clip(rng.normal(size=n), lo, hi) * 0.9 for lo, hi in boxes])
-
-
-@pytest.mark.parametrize("free", FREE)
-@pytest.mark.parametrize("loss", LOSSES)
-def test_the_parts_of_a_certificate_are_sums_over_examples(loss, free):
-    problem, Ks, Y, c, Z = problem_of(loss, free)
-    rng, V, E = np.random.default_rng(1), problem.loss, problem.covariates
-    a, outputs, rows = inside(problem, rng), rng.normal(size=(2, n)), np.array([0, 3, 4, 9, 13])
-    b = rng.normal(size=problem.no_b().shape) * (free != "nothing")
-    assert list(problem.kernels) == [0, 2, 3] and problem.n_outputs == 2 and not problem.no_b().any()
-    for part in (slice(None), rows):
-        some = np.arange(n)[part]
-        level = np.array([[b[t] if E is None else b[t] @ E[i] for i in some] for t in range(2)])
-        np.testing.assert_allclose(np.broadcast_to(problem.level(b, part), level.shape), level)
-        risk, dual, lack = np.zeros(2), np.zeros(2), problem.no_b()
-        for t in range(2):
-            for k, i in enumerate(some):
-                one = slice(i, i + 1)
-                risk[t] += c[t, i] * V.value(Y[t, one], outputs[t, one] + level[t, k])[0]
-                if c[t, i] > 0:
-                    dual[t] += c[t, i] * V.conjugate(Y[t, one], -a[t, one] / c[t, i])[0]
-            if E is not None:
-                lack[t] = -sum(a[t, i] * E[i] for i in some)
-            elif problem.intercept:
-                lack[t] = -sum(a[t, i] for i in some)
-        np.testing.assert_allclose(problem.losses(outputs[:, part], b, part), risk, rtol=1e-10)
-        np.testing.assert_allclose(problem.conjugates(a[:, part], part), dual, rtol=1e-10, atol=1e-12)
-        np.testing.assert_allclose(problem.lack(a[:, part], part), lack, atol=1e-12)
-        theta, q = np.array([0.5, 0.1, 0.3]), rng.random(3)
-        found = problem.certificate(risk, a[:, part], b, theta, q, part)
-        omega = problem.regularizer.value(theta)
-        expected = -dual.sum() - problem.regularizer.conjugate(0.5 * q) + np.sum(lack * b)
-        far = np.array([np.abs(lack[t]).max() > 1e-6 * (1 + np.abs(a[t][part]).sum()) for t in range(2)])
-        assert found.primal == pytest.approx(risk.sum() + 0.5 * theta @ q + omega, rel=1e-12)
-        assert found.dual == (-np.inf if far.any() else pytest.approx(expected, rel=1e-10))
-        assert found.scale == pytest.approx(risk.sum() + 0.5 * theta @ q + omega, rel=1e-12)
-    if free != "nothing":  # one output alone is not feasible
-        a = problem.start()
-        a[1] += 1e-3 * problem.c[1] * np.sign(a[1] + (np.abs(a[1]) < 1e-9))
-        assert problem.certificate(np.ones(2), a, b, theta, q).dual == -np.inf
-    np.testing.assert_allclose(problem.lack(problem.start()), 0.0, atol=1e-9)
-
-
-@pytest.mark.parametrize("free", FREE)
-@pytest.mark.parametrize("loss", LOSSES)
-def test_no_other_b_has_less_loss_and_the_origin_has_its_certificate(loss, free):
-    problem, Ks, Y, c, Z = problem_of(loss, free)
-    outputs = np.random.default_rng(2).normal(size=(2, n))
-    b = problem.best_b(outputs)
-    least = problem.losses(outputs, b)
-    for t, k in np.ndindex(*b.reshape(2, -1).shape):
-        for move in (-1e-3, 1e-3, 0.3, -0.3):
-            other = b.copy()
-            other.reshape(2, -1)[t, k] += move
-            assert free == "nothing" or problem.losses(outputs, other)[t] >= least[t] - 1e-9
-    (theta, a, b), certificate = problem.origin()
-    assert not a.any() and (theta >= 0).all() and len(theta) == 3
-    expected = [V @ cost for V, cost in zip(problem.loss.value(Y, problem.level(b) + 0 * Y), c, strict=True)]
-    assert certificate.primal == pytest.approx(sum(expected) + problem.regularizer.value(theta), rel=1e-10)
-    mean = (c * Y).sum(axis=1) / c.sum(axis=1) if problem.intercept else np.zeros(2)
-    reach = 2 * c * np.abs(Y - mean[:, None]) if loss == "squared" else c
-    np.testing.assert_allclose(problem.reach(), reach)
-    size = 1e-12 * (Y - mean[:, None]) ** 2 + 1e-24 * Y**2 if loss == "squared" else 1e-12
-    nothing = problem.certificate(np.zeros(2), np.zeros((2, n)), problem.no_b(), np.zeros(3), np.zeros(3))
-    assert nothing.scale == pytest.approx(np.sum(c * size), rel=1e-12)
-
-
-def test_the_origin_of_one_class_problems_has_the_sum_that_is_required():
-    Ks, _ = make(0, n, 4)
-    problem = Problem(DenseBank(np.moveaxis(Ks, 0, 2), normalize=None), np.ones((1, n)), losses.get("one_class"),
-                      LpNorm(2), np.linspace(0.1, 0.4, n))  # fmt: skip
-    (theta, a, b), found = problem.origin()
-    f, q = np.einsum("m,mij,tj->ti", theta, Ks, a), np.einsum("ti,mij,tj->m", a, Ks, a)
-    assert a.sum() == pytest.approx(1.0) and found.gap > 0
-    assert found.primal == pytest.approx(
-        problem.losses(f, b).sum() + problem.loss.total * b.sum() + 0.5 * theta @ q + problem.regularizer.value(theta)
-    )
-    assert found.dual == pytest.approx(problem.dual_value(a, q), rel=1e-9)
-
-
-def test_rounding_has_the_costs_roots_and_weights_of_its_formula():
-    for loss in ("hinge", "squared"):
-        problem, Ks, _, c, _ = problem_of(loss, "intercept")
-        rng = np.random.default_rng(3)
-        a, theta, total = rng.normal(size=(2, n)), np.array([0.4, 0.0, 0.0, 0.7]), 0.0
-        for t, i in np.ndindex(2, n):
-            slope = abs(a[t, i]) if loss == "squared" else max(abs(a[t, i]), c[t, i])
-            for m in (0, 3):
-                own = np.sqrt(np.diag(Ks[m]))
-                total += slope * theta[m] * own[i] * (np.abs(a[t]) @ own)
-        assert problem.rounding(a, theta) == pytest.approx(2.0**-52 * total, rel=1e-10)
-
-
-def test_a_problem_among_some_kernels_has_their_part_of_the_regularizer():
-    problem, Ks, Y, c, _ = problem_of("hinge", "intercept", Fixed([0.5, 1.0, 2.0, 0.3]))
-    part = problem.among(np.array([0, 2]))
-    assert list(part.kernels) == [0, 3] and list(problem.kernels) == [0, 2, 3]
-    np.testing.assert_allclose(part.regularizer.start(2), [0.5, 0.3])
-    np.testing.assert_allclose(problem.among(np.array([1])).regularizer.start(1), [2.0])
-    entropy = problem_of("hinge", "intercept", Entropy(0.5))[0]
-    assert entropy.among(np.array([2, 0])).regularizer.start(2).shape == (2,)
-
-
-@pytest.mark.parametrize("intercept", [False, True])
-def test_a_basis_of_covariates_is_orthogonal_and_goes_back_to_their_units(intercept):
-    Z = data("hinge")[3]
-    for given in (Z, Z[:, :1], np.column_stack([np.ones(n), Z[:, 0]]), 1e6 + Z[:, :2], np.zeros((n, 0))):
-        if given.shape[1] + intercept == 0:
-            continue
-        E, back = covariate_basis(given, intercept)
-        whole = np.column_stack([np.ones(n), given]) if intercept else given
-        np.testing.assert_allclose(E.T @ E, n * np.eye(E.shape[1]), atol=1e-8)
-        np.testing.assert_allclose(whole @ back, E, atol=1e-7)
-        assert E.shape[1] == np.linalg.matrix_rank((whole - whole.mean(axis=0) * (np.arange(whole.shape[1]) > 0)
-                                                    if intercept else whole), tol=1e-7 * n)  # fmt: skip
-        b = np.random.default_rng(0).normal(size=(2, E.shape[1]))
-        level, w = in_units(b, back, intercept)
-        assert intercept or not level.any()
-        np.testing.assert_allclose(level[:, None] + w @ given.T, b @ E.T, atol=1e-6)
 
 
 class Matrix(Operator):
@@ -325,3 +179,109 @@ def test_systems_of_any_free_variables_are_solved_by_factors_and_by_gradients(eq
         np.testing.assert_allclose(
             matvec(K, v, 2), K.astype(np.float64) @ v, atol=1e-4 if dtype == np.float32 else 1e-11
         )
+
+
+@pytest.mark.parametrize("equality", [True, False])
+def test_conjugate_gradients_go_on_until_every_row_is_solved(equality):
+    """One row is solved before the first step, one after it, and one needs all."""
+    rng = np.random.default_rng(9)
+    K, h = make(9, 20)[0].sum(axis=0), rng.uniform(0.2, 3.0, 20)
+    A, X = K + np.diag(1 / h), rng.normal(size=(3, 20))
+    R = X @ A + np.array([[0.0], [1e-9], [1.0]]) * rng.normal(size=(3, 20))
+    found, definite = conjugate_gradients(Matrix(K), h, R, X, equality, 1e-18, 200)
+    expected = np.linalg.solve(A, R.T).T
+    if equality:
+        ones = np.linalg.solve(A, np.ones(20))
+        expected = expected - np.outer((expected - X).sum(axis=1) / ones.sum(), ones)
+    assert definite
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("total", [0.0, 0.4])
+def test_a_sum_that_is_off_is_set_right_with_its_outputs(total):
+    rng, size = np.random.default_rng(10), 12
+    K = make(10, size)[0].sum(axis=0)
+    inner = InnerProblem(losses.get("epsilon_insensitive"), rng.normal(size=size), np.full(size, 1.0), True)
+    a = np.clip(rng.normal(size=size), -0.8, 0.8)
+    a[3] += total + 1e-3 - a.sum()
+    a[3], a[5] = 0.1, a[5] + a[3] - 0.1
+    found, outputs = inner._balance(K, a.copy(), K @ a + 0.7, total)
+    assert np.count_nonzero(found != a) == 1 and found.sum() == pytest.approx(total, abs=1e-12)
+    np.testing.assert_allclose(outputs, K @ found + 0.7, atol=1e-12)
+    inner.intercept = False
+    np.testing.assert_array_equal(inner._balance(K, a.copy(), K @ a, total)[0], a)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_objective_of_an_inner_problem_has_its_shift_once(loss):
+    """½ aᵀK a + shiftᵀa + Σ c V*(−a/c), whose slope is K a + shift + linear + diagonal a for a quadratic conjugate."""
+    rng, V, size = np.random.default_rng(11), losses.get(loss), 12
+    Ks, y = make(11, size, real=V.targets == "real")
+    K, c, shift = Ks.sum(axis=0), rng.uniform(0.3, 2.0, size), rng.normal(size=size)
+    inner = InnerProblem(V, y, c, True)
+    inner.shift = shift
+    lo, hi = V.box(y, c)
+    a = np.clip(rng.normal(size=size), lo + 0.1 * np.minimum(c, hi - lo), hi - 0.1 * np.minimum(c, hi - lo))
+    np.testing.assert_allclose(inner.outputs(K, a), K @ a + shift, atol=1e-12)
+    value = 0.5 * a @ K @ a + shift @ a + c @ V.conjugate(y, -a / c)
+    assert inner.objective(a, K @ a + shift) == pytest.approx(value, rel=1e-12)
+
+
+def test_the_curvature_of_a_coupled_loss_is_known_at_a_warm_start():
+    """Where the start is the optimum no Newton step is taken, and the system is made on request."""
+    Ks, y, c, E, V = strata_problem(True)
+    K, free = Ks.sum(axis=0), np.ones(len(y), bool)
+    inner = CoupledProblem(V, y, c, 1, E)
+    a = inner.solve(K, np.zeros(len(y)), 1e-12)[0]
+    first = inner.half_hessian(K, free, Ks @ a)
+    again = CoupledProblem(V, y, c, 1, E)
+    assert again.solve(K, a, 1e-6)[3] <= 1e-6 and again.system_at is None
+    found, expected = (half.Z.T @ half.Z for half in (again.half_hessian(K, free, Ks @ a), first))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_curvature_without_a_matrix_is_that_with_one(intercept):
+    rng, size = np.random.default_rng(12), 30
+    Ks, y = make(12, size)
+    K, c = Ks.sum(axis=0), rng.uniform(0.3, 2.0, size)
+    free = rng.random(size) < 0.5
+    index, B = np.flatnonzero(free), rng.normal(size=(3, free.sum()))
+    inner = MatrixFreeProblem(losses.get("squared_hinge"), y, c, intercept)
+    half, d = inner.half_hessian(Matrix(K), free, B), inner.diagonal[index]
+    d = np.maximum(d, 1e-3 * np.mean(np.diag(K)[index]))
+    P = np.linalg.inv(K[np.ix_(index, index)] + np.diag(d))
+    if intercept:
+        P -= np.outer(P.sum(axis=1), P.sum(axis=0)) / P.sum()
+    expected = B @ P @ B.T
+    np.testing.assert_allclose(half.Z.T @ half.Z, expected, rtol=0, atol=0.05 * np.abs(expected).max())
+    np.testing.assert_allclose(half.response(np.eye(3)[0]), -P @ B[0], rtol=0, atol=0.05 * np.abs(P @ B[0]).max())
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive", "huber", "quantile"])
+def test_newton_steps_on_the_free_variables_end_at_the_optimum_nearby(loss, intercept):
+    """From free variables moved a little, of either sign: the sides of their kinks are known."""
+    rng, V, size = np.random.default_rng(13), losses.get(loss), 24
+    Ks, y = make(13, size, real=V.targets == "real")
+    K, c = Ks.sum(axis=0) + 0.1 * np.eye(size), rng.uniform(0.5, 2.0, size)
+    inner = InnerProblem(V, y, c, intercept)
+    best = inner.solve(K, V.start(y, c, intercept), 1e-12)[0]
+    free = np.flatnonzero(inner.free(best))
+    assert len(free) > 2
+    move = np.zeros(size)
+    move[free] = rng.normal(size=len(free))
+    move[free] -= move[free].mean() if intercept else 0.0
+    room = np.minimum(np.minimum(inner.hi - best, best - inner.lo), np.where(best == 0, np.inf, np.abs(best)))
+    start = best + 0.3 * np.min(room[free] / np.abs(move[free])) * move
+    found = inner._active_set(K, start.copy(), inner._gradient(K, start))
+    np.testing.assert_allclose(found, best, atol=1e-5)
+
+
+def test_a_repaired_point_moves_by_the_room_of_each_variable():
+    inner = InnerProblem(losses.get("epsilon_insensitive"), np.zeros(4), np.array([1.0, 2.0, 1.0, 4.0]), True)
+    a = np.array([0.5, -1.0, 0.25, 2.0])
+    for lack in (0.7, -0.7):
+        room = inner.hi - a if lack > 0 else a - inner.lo
+        moved = inner.repair(a.copy(), a.sum() + lack)
+        np.testing.assert_allclose(moved - a, lack * room / room.sum(), atol=1e-12)

@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 
 from manykernels import Views
 from manykernels.banks import PairwiseBank
 from manykernels.banks.choice import explicit_bank
-from manykernels.kernels import RBF, KernelList, Laplacian, Linear, Nystroem, Polynomial, nystroem
+from manykernels.kernels import RBF, Identity, KernelList, Laplacian, Linear, Nystroem, On, Polynomial, nystroem
 from manykernels.kernels._median import median_between
+from manykernels.kernels.spec import KernelSpec
 from manykernels.strings import Spectrum
 
 
@@ -81,6 +83,8 @@ def test_views_of_views_have_the_rows_of_their_ids(seed):
         labels, names = labels[key], chosen
         check_views(views, expected(names, labels), labels)
     assert [len(one) for one in views] == [1] * len(labels)
+    back = np.arange(len(names))[::-1]
+    check_views(views.take(back, axis=1), expected(names[::-1], labels), labels)
 
 
 def naive_gamma(kernel, x, w):
@@ -161,6 +165,14 @@ def test_the_kernels_of_a_list_are_those_of_its_columns_and_examples(holder, wei
         kernel = kernels.kernels[m]
         np.testing.assert_allclose(kernel(views[v].X) * had[:, None] * had, K[m], **tol)
         np.testing.assert_allclose(kernel.between(others[v].X, views[v].X) * has[:, None] * had, N[m], **tol)
+        dense = others[v].X.toarray() if sp.issparse(others[v].X) else np.asarray(others[v].X, float)
+        np.testing.assert_allclose(
+            dense[has > 0], x[n:][:, seen[m]][has > 0]
+        )  # the columns in the order of the request
+    few = kernels.part([5, 4])
+    assert few.names == ["k5", "k4"] and few.n_views == 2
+    small = PairwiseBank(few, train, normalize=None, dtype=np.float64).matrices()
+    np.testing.assert_allclose(small, K[[5, 4]], **tol)
     which = [4, 0, 2]
     part = kernels.part(which)
     assert part.names == ["k4", "k0", "k2"] and part.n_views == 3 and part.M == 3
@@ -182,9 +194,6 @@ def test_the_kernels_of_a_list_are_those_of_its_columns_and_examples(holder, wei
 
 
 def test_priors_exempt_kernels_and_scales_go_with_their_kernels():
-    from manykernels.kernels import Identity
-    from manykernels.kernels.spec import KernelSpec
-
     X = np.random.default_rng(0).normal(size=(10, 2))
     specs = [KernelSpec("a", RBF(0.3), prior=2.0), KernelSpec("i", Identity()), KernelSpec("b", Linear(), prior=0.25)]
     kernels = KernelList.from_spec(specs, X)
@@ -203,8 +212,6 @@ def test_priors_exempt_kernels_and_scales_go_with_their_kernels():
 @pytest.mark.parametrize("columns", [1, 3, 70])
 def test_the_median_is_that_of_all_pairs_of_different_examples(columns, base, metric):
     """Weights are whole numbers, so that every example can be written down as often as its weight says."""
-    from scipy.spatial.distance import cdist
-
     rng = np.random.default_rng(columns)
     for n in (2, 5, 24):
         x, counts = rng.normal(size=(n, columns)), rng.integers(0, 4, n)
@@ -267,3 +274,48 @@ def test_features_of_landmarks_are_the_projection_in_any_container(how):
     np.testing.assert_allclose(dense.features(sp.csr_array(new)), dense.features(new), atol=1e-12)
     thin = Nystroem(RBF(0.3), rank=6).resolve(sp.csr_array(X))
     np.testing.assert_allclose(thin.features(new), thin.features(sp.csr_array(new)), atol=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_example_lacks_a_view_without_its_row_and_one_with_a_gap_in_it(order):
+    """Kernels of one view, and products across two of which each lacks others; old and new examples."""
+    rng = np.random.default_rng(4)
+    ids = [f"p{k}" for k in range(16)][::order]
+    own = {
+        "u": [i for k, i in enumerate(ids) if k not in (2, 9, 13)],
+        "v": [i for k, i in enumerate(ids) if k not in (4, 11)],
+    }
+    tables = {name: rng.normal(size=(len(labels), 2)) for name, labels in own.items()}
+    tables["u"][[0, 5, 11], [0, 1, 0]], tables["v"][[3, 12], 1] = np.nan, np.nan
+    values = {name: dict(zip(own[name], table, strict=True)) for name, table in tables.items()}
+    X = Views(tables, ids=own, examples=ids)
+    specs = [
+        ("u", RBF(0.5), "u", "zero"), ("v", Linear(), "v", "zero"), ("first of v", RBF(0.2), ("v", [0]), "zero"),
+        ("both", On("u", RBF(0.3), missing="zero") * On("v", RBF(0.2), missing="zero")),
+    ]  # fmt: skip
+
+    def value(name, columns, kernel, gamma, i, j):
+        x, y = (values[name].get(label) for label in (i, j))
+        if x is None or y is None or np.isnan(x[columns]).any() or np.isnan(y[columns]).any():
+            return 0.0
+        return naive_value(kernel, gamma, x[columns], y[columns])
+
+    train, new = X[np.arange(10)], X[np.arange(10, 16)]
+    kernels = KernelList.from_spec(specs, train)
+    every = slice(None)
+    K = np.array([[[
+        value("u", every, RBF(), 0.5, i, j), value("v", every, Linear(), None, i, j),
+        value("v", [0], RBF(), 0.2, i, j),
+        value("u", every, RBF(), 0.3, i, j) * value("v", every, RBF(), 0.2, i, j),
+    ] for j in ids[:10]] for i in ids])  # fmt: skip
+    bank = PairwiseBank(kernels, train, normalize=None, dtype=np.float64)
+    np.testing.assert_allclose(bank.matrices(), np.moveaxis(K[:10], 2, 0), atol=1e-12)
+    A = rng.normal(size=(1, 10))
+    found = bank.predictor(np.arange(10)).parts(new, A, np.ones(4))[0]
+    np.testing.assert_allclose(found, np.einsum("ijm,j->im", K[10:], A[0]), atol=1e-12)
+    lines = KernelList.from_spec([("v", Linear(), "v", "zero"), ("u", Linear(), "u", "zero")], train)
+    bank = explicit_bank(lines, train, normalize=None)
+    L = np.array([[[value(name, every, Linear(), None, i, j) for name in "vu"] for j in ids[:10]] for i in ids])
+    np.testing.assert_allclose(bank.products(np.eye(10), np.arange(10)), L[:10].transpose(1, 2, 0), atol=1e-12)
+    found = bank.predictor(np.arange(10)).parts(new, A, np.ones(2))[0]
+    np.testing.assert_allclose(found, np.einsum("ijm,j->im", L[10:], A[0]), atol=1e-12)

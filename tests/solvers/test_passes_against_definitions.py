@@ -8,20 +8,31 @@ from manykernels.banks.choice import explicit_bank
 from manykernels.banks.dense import DenseBank
 from manykernels.kernels import KernelList, Linear
 from manykernels.problem import Problem
-from manykernels.regularizers import LpNorm
-from manykernels.solvers import Control, _primal_passes, _primal_quadratic, solve
+from manykernels.regularizers import BlockElasticNet, LpNorm
+from manykernels.solvers import Control, _primal_passes, _primal_quadratic, primal, solve
 from manykernels.solvers._primal_passes import MOVABLE_DISTANCE, LinearModel, Stage
 from manykernels.solvers._primal_quadratic import Answer, Curvature
-from manykernels.solvers.coordinate import REST_DISTANCE, Passes, VisitedOutput
+from manykernels.solvers.coordinate import REST_DISTANCE, Coordinate, Passes, VisitedOutput
 from manykernels.solvers.primal import Descent
 
-LOSSES = ["hinge", "squared_hinge", "logistic", "squared", "epsilon_insensitive", "huber", "quantile", "one_class"]
+LOSSES = [
+    "hinge",
+    "squared_hinge",
+    "logistic",
+    "squared",
+    "epsilon_insensitive",
+    "huber",
+    "quantile",
+    "one_class",
+    "wide",
+]
 pytestmark = pytest.mark.filterwarnings("ignore:kernels without variance")
 
 
 def make(loss, n=40, T=2, intercept=True, seed=0):
     """(problem, features √scale φ (n, 7), the kernel of each) with a kernel without variance, and costs of 0."""
-    rng, V = np.random.default_rng(seed), losses.get(loss)
+    rng = np.random.default_rng(seed)
+    V = losses.EpsilonInsensitive(epsilon=0.6) if loss == "wide" else losses.get(loss)
     X = rng.normal(size=(n, 7))
     X[:, 2] = 0.0
     specs = [("a", Linear(), [0, 1]), ("flat", Linear(), [2]), ("b", Linear(), [3, 4, 5]), ("c", Linear(), [6])]
@@ -302,7 +313,7 @@ def test_explicit_solvers_find_the_optimum_of_the_matrices_in_few_steps(loss, so
     bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
     dense = Problem(bank, problem.Y, problem.loss, LpNorm(2), problem.c)
     whole = solve(dense, "newton", tol=1e-9)
-    bent = solver == "primal" and not losses.get(loss).smooth
+    bent = solver == "primal" and not problem.loss.smooth
     tol = 1e-3 if bent else 1e-4
     found = solve(problem, solver, tol=tol)
     assert found.gap <= tol and abs(found.primal - whole.primal) <= tol * max(abs(whole.primal), 1.0)
@@ -314,3 +325,42 @@ def test_explicit_solvers_find_the_optimum_of_the_matrices_in_few_steps(loss, so
         warm = solve(problem, solver, tol=tol, warm=far)
         assert warm.gap <= tol and abs(warm.primal - whole.primal) <= tol * max(abs(whole.primal), 1.0)
     assert solve(problem, solver, tol=2 * tol, warm=found).n_iter <= 2
+
+
+def test_what_is_left_of_the_work_is_given_back():
+    """Half of it is kept for Newton steps, which a run that converges does not need."""
+    problem, _, _ = make("hinge", n=60)
+    control = Control(tol=1e-3)
+    control.work = 1e12
+    assert Coordinate(size=16).solve(problem, control).converged
+    assert 0.99e12 < control.work < 1e12
+
+
+@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
+def test_every_line_search_has_the_outputs_of_its_own_examples(loss, monkeypatch):
+    """Between two places on all examples or on those near, f is that of these places."""
+    problem, F, _ = make(loss, n=160, seed=3)
+    between, seen = Descent._between, []
+
+    def checked(self, level, last, place, visit, mu):
+        for at, found in (last, (place, visit)):
+            np.testing.assert_allclose(found.f, at.w @ F[level.rows].T + at.b[:, None], atol=1e-9)
+        seen.append(len(level.rows))
+        return between(self, level, last, place, visit, mu)
+
+    monkeypatch.setattr(Descent, "_between", checked)
+    monkeypatch.setattr(primal, "MAX_PARTIAL_SHARE", 0.99)
+    assert solve(problem, "primal", tol=1e-3).gap <= 1e-3
+    assert min(seen) < 160 == max(seen)
+
+
+def test_the_part_of_the_gap_due_to_the_weights_is_finite_where_the_conjugate_is_an_indicator():
+    problem, _, _ = make("hinge")
+    theta, q = np.array([0.5, 0.1, 0.3]), np.array([4.0, 50.0, 9.0])
+    for regularizer in (LpNorm(2), BlockElasticNet(0.0)):
+        run = Descent(Problem(problem.bank, problem.Y, problem.loss, regularizer, problem.c), Control())
+        omega = run.problem.regularizer
+        t = omega.shrink(0.5 * q) ** 2
+        assert (t < 1) == (not omega.finite_conjugate)
+        expected = omega.value(theta) + omega.conjugate(0.5 * t * q) - 0.5 * t * theta @ q
+        assert 0 <= run._weights_gap(theta, q) == pytest.approx(expected, rel=1e-12)

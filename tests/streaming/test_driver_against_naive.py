@@ -1,5 +1,6 @@
 """Scales, prices, certificates and active sets of a stream against the whole data in memory, shard by shard."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -52,7 +53,7 @@ def data(T=2, seed=0):
 @pytest.mark.filterwarnings("ignore:kernels without variance")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("normalize", ["multiplicative", "spherical", "trace", None])
-@pytest.mark.parametrize("kind", ["numbers", "words"])
+@pytest.mark.parametrize("kind", ["numbers", "words", "known letters"])
 def test_scales_of_shards_are_those_of_all_examples(kind, normalize, weighted, monkeypatch):
     """Features, words at positions and pairs; matrices of 6 rows, positions two at a time."""
     monkeypatch.setattr(moments, "ROWS_PER_MATRIX", 6)
@@ -64,10 +65,10 @@ def test_scales_of_shards_are_those_of_all_examples(kind, normalize, weighted, m
         ("d", Cosine(), [1, 3]),
         ("e", RBF(1.0), [0]),
     ]
-    if kind == "words":
+    if kind != "numbers":
         rng = np.random.default_rng(1)
         texts = ["".join(r) for r in rng.choice(list("ACGT"), p=[0.5, 0.2, 0.2, 0.1], size=(n, 9))]
-        texts[4] = "N" + texts[4][1:]
+        texts[4] = "N" * (kind == "words") + texts[4][kind == "words" :]
         X = Sequences.encode(texts, "dna", "ignore")
         any_letter = dict(unknown="ignore")
         specs = [WeightedDegree(3, **any_letter), Spectrum(2, **any_letter), Degree(2, 1, 6, **any_letter)]
@@ -138,6 +139,8 @@ def test_a_round_prices_every_example_and_certifies_the_whole_problem(T):
         assert record["primal"] == pytest.approx(exact.primal, rel=1e-6)
         assert record["dual"] == pytest.approx(max(exact.dual, found.dual), rel=1e-6)
         assert record["gap"] == pytest.approx((record["primal"] - record["dual"]) / exact.scale, rel=1e-4)
+        poor = run._certificate(small, replace(found, dual=-np.inf), priced)
+        assert poor["dual"] == pytest.approx(exact.dual, rel=1e-6)
         two = {k: priced[k] for k in (0, 2)}  # an estimate from some shards: their mean stands for all
         share = sum(stream.shards[k].n for k in two) / n
         losses_ = sum(priced[k].losses.sum() for k in two) / share
@@ -182,6 +185,9 @@ def test_examples_stay_by_their_slack_in_any_output(monkeypatch):
         count = max(np.count_nonzero(found.a.any(axis=0)), min(int(1.25 * np.count_nonzero(slack <= 0)) + 2, 50))
         assert (np.diff(keep) > 0).all() and len(keep) == count
         assert slack[keep].max() <= np.delete(slack, keep).min(initial=np.inf)
+        run.options = replace(run.options, max_active=12)  # less than the support has
+        np.testing.assert_array_equal(run._needed(small, found, 10), np.flatnonzero(found.a.any(axis=0)))
+        run.options = replace(run.options, max_active=60)
         run.history = [{}] * 3  # later all stay, if there is room
         np.testing.assert_array_equal(run._needed(small, found, 10), np.arange(50))
         assert len(run._needed(small, found, 11)) < 50
@@ -203,8 +209,12 @@ def test_the_first_examples_are_of_all_classes_with_cost_and_follow_the_seed(mon
             assert min(np.sum(y[rows] > 0), np.sum(y[rows] < 0)) >= min(6, np.sum((y > 0) & (c > 0)))
         np.testing.assert_array_equal(run._first(), rows)
         other, _ = make(stream, Y, 2)
-        other.options = DriverOptions(*[*vars(run.options).values()][:6], 1, n)
+        other.options = replace(run.options, seed=1)
         assert not np.array_equal(other._first(), rows)
+        Y[0] = np.where(np.arange(n) < 3, 1.0, -1.0)
+        stream.arrange(Y, c, None)
+        one, _ = make(stream, Y, 1)
+        assert len(one._first()) == 12  # where one class has few, the other has more
 
 
 @pytest.mark.parametrize("certified, more, history, gap, room, expected", [
@@ -233,7 +243,12 @@ def test_the_best_certified_round_is_the_result_with_its_own_examples(monkeypatc
     with Stream(Pieces(X), 1) as stream:
         stream.arrange(Y, c, None)
         run, active = make(stream, Y, 1, max_iter=3)
-        rounds, gaps = [], [0.3, 0.1, 0.2]
+        rounds, gaps, actives, problem_of = [], [0.3, 0.1, 0.2], [], Driver._problem
+
+        def noted(self, rows, X):
+            actives.append(rows)
+            return problem_of(self, rows, X)
+
         certificate = Driver._certificate
 
         def worse(self, problem, solution, found):
@@ -244,12 +259,15 @@ def test_the_best_certified_round_is_the_result_with_its_own_examples(monkeypatc
         monkeypatch.setattr(driver, "MIN_ACTIVE", 4)
         monkeypatch.setattr(driver, "FIRST_ACTIVE", (9, 9))
         monkeypatch.setattr(Driver, "_certificate", worse)
+        monkeypatch.setattr(Driver, "_problem", noted)
         monkeypatch.setattr(Driver, "_price", lambda self, *a, price=Driver._price: price(self, *a[:3], 1000))
         found = run.run()
         assert len(rounds) == 3 and found.solution.gap == 0.1 and not found.solution.converged
         assert found.solution.status is Status.STEPS and found.solution.n_iter == 3
         assert found.solution.primal == rounds[1][1]
         np.testing.assert_array_equal(found.X, X[found.rows])
+        np.testing.assert_array_equal(found.rows, actives[1][rounds[1][0].a.any(axis=0)])
+        assert not np.array_equal(actives[1], actives[2])
         np.testing.assert_array_equal(found.solution.a, rounds[1][0].a[:, rounds[1][0].a.any(axis=0)])
         np.testing.assert_array_equal(found.solution.theta, rounds[1][0].theta)
 
