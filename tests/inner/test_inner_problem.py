@@ -5,7 +5,7 @@ import pytest
 from problems import make, small_problem
 
 from manykernels import losses
-from manykernels.inner import InnerProblem, matrix_free, systems
+from manykernels.inner import InnerProblem, adjusted, matrix_free, systems
 from manykernels.inner import problem as inner_module
 from manykernels.inner.krylov import conjugate_gradients
 from manykernels.inner.matrix_free import MatrixFreeProblem
@@ -182,3 +182,19 @@ def test_a_smooth_loss_takes_newton_steps_on_a_kernel_without_its_mean(monkeypat
         x, _ = inner.system(block, np.arange(60), np.full(60, 0.04), damped=True).solve(y, 0.0)
         left = y - (block.astype(float) + 0.04 * np.eye(60)) @ x
         np.testing.assert_allclose(left - left.mean(), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "epsilon_insensitive", "huber"])
+def test_multipliers_solve_a_problem_with_covariates_without_the_interior_point_method(loss, intercept, monkeypatch):
+    """Eᵀa = 0, and primal and dual value agree, by formulas of their own."""
+    monkeypatch.setattr(adjusted, "interior_point", None)
+    V, rng = losses.get(loss), np.random.default_rng(0)
+    Ks, y = make(5, n=80, real=V.targets == "real")
+    E = np.column_stack([np.ones(80), rng.normal(size=80), np.arange(80) % 3 == 1])[:, int(not intercept) :]
+    K, c = Ks.sum(axis=0), np.full(80, 2.0)
+    a, outputs, b, gap = adjusted.AdjustedProblem(V, y, c, intercept, 1, E).solve(K, np.zeros(80), 1e-9 * c.sum())
+    assert gap <= 1e-9 * c.sum() and np.abs(E.T @ a).max() <= 1e-11
+    np.testing.assert_allclose(outputs, K @ a, atol=1e-10)
+    primal = c @ V.value(y, K @ a + E @ b) + 0.5 * a @ K @ a
+    assert primal == pytest.approx(-V.dual_value(y, c, a) - 0.5 * a @ K @ a, rel=1e-8)

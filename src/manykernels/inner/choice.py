@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .adjusted import AdjustedProblem
 from .coupled import CoupledProblem
 from .problem import InnerProblem
 
@@ -24,4 +25,6 @@ def inner_problem(problem: Problem, y: np.ndarray, c: np.ndarray, rows: Any = sl
                 "raise memory_limit, or take device='cpu'"
             )
         return CoupledProblem(problem.loss, y, c, problem.bank.n_jobs, E)
-    return InnerProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs, E) if own is None else own
+    if E is not None:
+        return AdjustedProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs, E)
+    return InnerProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs) if own is None else own

@@ -68,6 +68,12 @@ class CoupledProblem(InnerProblem):
         a = -self.loss.slope(self.y, self.c, f)
         return self._point(K, a, -float(a @ f) - self.loss.risk(self.y, self.c, f))
 
+    def level(self, b: Any) -> Any:
+        return b if self.covariates is None else self.covariates @ b
+
+    def best_b(self, outputs: np.ndarray) -> Any:
+        return 0.0 if self.covariates is None else self.loss.coefficients(self.y, outputs, self.c, self.covariates)
+
     def _newton(self, K, a, target, max_rounds):
         best = self._own(K, a)
         b, f = best[2], best[1] + self.level(best[2])

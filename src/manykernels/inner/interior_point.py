@@ -47,7 +47,7 @@ def _follow(inner, K, a, target):
         if trial is None:
             return None
         outputs = inner.outputs(K, trial)
-        b = inner.best_b(outputs) if inner.covariates is None else path.beta
+        b = inner.quick_b(trial, outputs, path.beta)
         return trial, outputs, b, inner.gap(trial, outputs, b)
 
     best, settled, since = None, None, 0

@@ -1,11 +1,11 @@
 """The inner problem, the predictor at fixed weights: a box QP on one block of the combined kernel, for every loss.
 
-    min over a :  ½ aᵀK a + shiftᵀa + Σ c_i V*(y_i, −a_i / c_i),   lo ≤ a ≤ hi (, Σ a = total, or Eᵀa = 0)
+    min over a :  ½ aᵀK a + shiftᵀa + Σ c_i V*(y_i, −a_i / c_i),   lo ≤ a ≤ hi (, Σ a = total)
 
-E (n, k) are covariates, which include the constant where there is an intercept. The outputs are K a + shift; the shift
-is 0 except in the local model of a Newton step in `a`. Coordinate steps find the free variables, and Newton steps on
-the free block (its Cholesky factor) finish, so that a tight tolerance costs little more than a loose one. For losses
-whose conjugate is not quadratic, a stays strictly inside the box and takes damped Newton steps on the true conjugate.
+The outputs are K a + shift; the shift is 0 except in the local model of a Newton step in `a`. Coordinate steps find the
+free variables, and Newton steps on the free block (its Cholesky factor) finish, so that a tight tolerance costs little
+more than a loose one. For losses whose conjugate is not quadratic, a stays strictly inside the box and takes damped
+Newton steps on the true conjugate. `AdjustedProblem` has covariates.
 """
 
 from __future__ import annotations
@@ -46,8 +46,6 @@ class InnerProblem:
     intercept : bool
     n_jobs : int, default 1
         Threads.
-    covariates : array (n, k), optional
-        The rows of `Problem.covariates`; b is then (k,), and stands for the level E b.
 
     Examples
     --------
@@ -61,21 +59,12 @@ class InnerProblem:
     """
 
     shift: np.ndarray | float = 0.0
-    covariates: np.ndarray | None = None
+    centres = True  # whether K may lack a constant
     limit = MAX_INTERIOR_EXAMPLES
     n_jobs: int | None = 1
 
-    def __init__(
-        self,
-        loss: Loss,
-        y: np.ndarray,
-        c: np.ndarray,
-        intercept: bool,
-        n_jobs: int | None = 1,
-        covariates: np.ndarray | None = None,
-    ) -> None:
+    def __init__(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool, n_jobs: int | None = 1) -> None:
         self.loss, self.y, self.c, self.intercept, self.n_jobs = loss, y, c, intercept, n_jobs
-        self.covariates = covariates
         self.lo, self.hi = loss.box(y, c)
         self.linear, self.diagonal, self.kink = loss.quadratic(y, c, np.zeros_like(y))
 
@@ -88,7 +77,7 @@ class InnerProblem:
         """
         spend(400.0 + 5e-3 * a.size**2)
         self.shift, total = shift, self.sums(a)
-        even = self.covariates is None and self.intercept and abs(total) <= 1e-9 * np.abs(a).sum()
+        even = self.centres and self.intercept and abs(total) <= 1e-9 * np.abs(a).sum()
         centre = K.dtype == np.float64 and even
         block = self.centred(K) if centre else K
         smooth = self.loss.interior
@@ -102,8 +91,6 @@ class InnerProblem:
 
     def _balance(self, K, a, outputs, total):
         """Subtracts the rounding of Σ a from the free variable with the most room: the gap contains it times b."""
-        if self.covariates is not None:
-            return a, outputs
         off = math.fsum(a) - (self.loss.total if abs(total - self.loss.total) <= 1e-9 else total)
         if not self.intercept or off == 0:
             return a, outputs
@@ -117,8 +104,6 @@ class InnerProblem:
     def _box(self, K, a, target, max_rounds):
         """Chunks of coordinate steps, and Newton steps on the free variables if the chunks make slow progress."""
         a = np.array(a)
-        if self.covariates is not None:
-            return self._without_pairs(K, a, target)
         if np.isinf(self.lo).any() and np.isinf(self.hi).any():
             a = self._active_set(K, a, self._gradient(K, a))  # the squared loss has no box: this is the solution
         gradient, last, chunk, since = self._gradient(K, a), np.inf, max(200, len(a) // 8), 0
@@ -155,30 +140,11 @@ class InnerProblem:
                     last = min(last, gap)
         return best
 
-    def _without_pairs(self, K, a, target):
-        """Newton steps from a, then the interior point method: a step on two variables would change Eᵀa."""
-        best = self._polished(K, *self._point(K, a))
-        if best[-1] > target:
-            point = interior_point(self, K, best[0], target)
-            if point is not None and point[-1] < best[-1]:
-                best = point if point[-1] <= target else self._polished(K, *point)
-        if best[-1] > target:
-            a, outputs, b, gap = best
-            b = self.best_b(outputs)
-            best = min(best, (a, outputs, b, self.gap(a, outputs, b)), key=lambda point: point[-1])
-        return best
-
     def _point(self, K, a):
         """(a, outputs, b, gap) at a."""
         outputs = self.outputs(K, a)
-        b = self.best_b(outputs) if self.covariates is None else self._stationary_b(a, outputs)
+        b = self.quick_b(a, outputs)
         return a, outputs, b, self.gap(a, outputs, b)
-
-    def _stationary_b(self, a, outputs):
-        """The b at which the free variables are stationary, by least squares: the best one where `a` is optimal."""
-        free = self.free(a)
-        slope = outputs + self.linear + self.diagonal * a + np.sign(a) * self.kink
-        return -np.linalg.lstsq(self.covariates[free], slope[free])[0]
 
     def _slow(self, a, chunk, rest, fall):
         """Whether Newton steps cost less than the chunks to come; `fall` is that of the gap in four, `rest` is left."""
@@ -192,22 +158,28 @@ class InnerProblem:
         return point if point[-1] <= gap else (a, outputs, b, gap)
 
     def equality(self, index: np.ndarray) -> Any:
-        """The equality constraints of these variables: covariates E (|index|, k), or whether Σ a is fixed."""
-        return self.intercept if self.covariates is None else self.covariates[index]
+        """The equality constraints of these variables: whether Σ a is fixed, or E (|index|, k)."""
+        return self.intercept
 
     def sums(self, a: np.ndarray) -> Any:
-        """Σ a, or Eᵀa (k,) with covariates E."""
-        return a.sum() if self.covariates is None else self.covariates.T @ a
+        """What the equality constraints fix: Σ a, or Eᵀa (k,)."""
+        return a.sum()
 
     def level(self, b: Any) -> Any:
         """What b adds to the outputs: itself, or E b (n,)."""
-        return b if self.covariates is None else self.covariates @ b
+        return b
 
     def best_b(self, outputs: np.ndarray) -> Any:
         """The b of the least loss at these outputs; 0 without an intercept."""
-        if self.covariates is not None:
-            return self.loss.coefficients(self.y, outputs, self.c, self.covariates)
         return self.loss.intercept(self.y, outputs, self.c) if self.intercept else 0.0
+
+    def quick_b(self, a: np.ndarray, outputs: np.ndarray, beta: Any = None) -> Any:
+        """A b near the best one; β are the multipliers of the equality constraints, if they are known."""
+        return self.best_b(outputs)
+
+    def levelled(self, slope: np.ndarray, index: np.ndarray, bend: Any) -> np.ndarray:
+        """The slope less the multipliers at which slope + bend of these variables is 0 in the mean."""
+        return slope - np.mean(slope[index] + bend) if self.intercept else slope  # the β of the factor has a constant
 
     def gap(self, a: np.ndarray, outputs: np.ndarray, b: Any) -> float:
         """Primal minus dual of this block at fixed weights, at outputs = K a + shift."""
@@ -294,12 +266,7 @@ class InnerProblem:
             if out.any():
                 free[index[out]] = False
                 continue
-            slope = self._gradient(K, trial)
-            if self.covariates is not None:
-                slope -= self.covariates @ np.linalg.lstsq(self.covariates[index], slope[index] + bend)[0]
-            elif self.intercept:  # the β of the factor has an added constant
-                slope -= np.mean(slope[index] + bend)
-            rise, fall = self._wrong(trial, slope)
+            rise, fall = self._wrong(trial, self.levelled(self._gradient(K, trial), index, bend))
             wrong = ~free & (rise | fall)
             if not wrong.any():
                 break
@@ -317,8 +284,6 @@ class InnerProblem:
 
     def repair(self, a: np.ndarray, total: Any) -> np.ndarray | None:
         """Moves a clipped point back to Σ a = total, in proportion to the room of each variable; None without room."""
-        if self.covariates is not None:
-            return self._repair_all(a, total)
         if not self.intercept:
             return a
         for _ in range(10):
@@ -330,18 +295,6 @@ class InnerProblem:
             if not room.sum() > 0:
                 return None
             a = np.clip(a + lack * room / room.sum(), self.lo, self.hi)
-        return None
-
-    def _repair_all(self, a, total):
-        """The same for Eᵀa = total, by the change that is least relative to the room of each variable."""
-        E = self.covariates
-        for _ in range(30):
-            lack = total - E.T @ a
-            if np.abs(lack).max() <= 1e-13 * max(1.0, np.abs(a).sum()):
-                return a
-            room = np.minimum(np.minimum(self.hi - a, a - self.lo), 1.0 + np.abs(a))
-            room = np.where(self.free(a), np.maximum(room, 0.0), 0.0)[:, None]
-            a = np.clip(a + (room * E) @ np.linalg.lstsq(E.T @ (room * E), lack, rcond=1e-13)[0], self.lo, self.hi)
         return None
 
     def _interior(self, K, start, target, max_rounds):
