@@ -8,6 +8,8 @@ from problems import evaluate, make
 
 from manykernels import losses
 from manykernels.banks import DenseBank
+from manykernels.banks.features import FeatureBank
+from manykernels.kernels import KernelList, Linear
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockNorm, ElasticNet, Entropy, Fixed, LpNorm
 from manykernels.solvers import SOLVERS, Solver, _wrapper, best_for, solve
@@ -48,7 +50,7 @@ def test_the_optimum_is_that_of_a_conic_program(loss, omega):
     assert abs(found.a[0].sum()) <= 1e-11
 
 
-@pytest.mark.parametrize("name", [name for name, solver in SOLVERS.items() if solver.adjusts])
+@pytest.mark.parametrize("name", [name for name, one in SOLVERS.items() if one.adjusts and not one.explicit])
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 def test_every_solver_that_adjusts_reaches_the_same_optimum(name, loss):
     omega = {"reweighted": BlockNorm(3), "sip": LpNorm(1.5)}.get(name, LpNorm(1))
@@ -59,6 +61,29 @@ def test_every_solver_that_adjusts_reaches_the_same_optimum(name, loss):
     dual = evaluate(problem, Ks, found.theta, found.a if found.dual_a is None else found.dual_a, found.b)[1]
     assert found.converged and primal - dual <= 1e-4 * scale + 1e-9
     assert found.primal == pytest.approx(other.primal, rel=3e-4)
+
+
+@pytest.mark.parametrize("omega", [LpNorm(1), LpNorm(1.5)], ids=repr)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", [name for name, one in SOLVERS.items() if one.adjusts and one.explicit])
+def test_solvers_on_features_reach_the_optimum_of_a_conic_program(name, loss, omega):
+    """The same problem, with Φ_m Φ_mᵀ for the kernels; with and without an intercept, and an example without cost."""
+    V, rng = losses.get(loss), np.random.default_rng(1)
+    X, Z = rng.normal(size=(90, 6)), np.column_stack([50 + 9 * rng.normal(size=90), np.arange(90) % 3 == 1])
+    f = X @ [1.0, -1.0, 0.5, 0.0, 0.0, 0.3] + 0.1 * (Z[:, 0] - 50) + Z[:, 1] + rng.normal(size=90)
+    y, columns = f if V.targets == "real" else np.sign(f), [slice(0, 2), slice(2, 4), slice(4, 6)]
+    kernels = KernelList.from_spec([(str(m), Linear(), part) for m, part in enumerate(columns)], X)
+    bank, Ks = FeatureBank.from_list(kernels, X, normalize=None), np.array([X[:, p] @ X[:, p].T for p in columns])
+    c = np.where(np.arange(90) == 7, 0.0, 0.7)
+    for intercept in (True, False):
+        problem = Problem(bank, y, V, omega, c, intercept, Z)
+        found = solve(problem, name, tol=1e-4)
+        peer = solve_conic(Ks, y, loss, omega, sample_weight=c, covariates=Z, intercept=intercept)
+        primal, dual, scale = evaluate(problem, Ks, found.theta, found.a, found.b)
+        if found.dual_a is not None:
+            dual = evaluate(problem, Ks, found.theta, found.dual_a, found.b)[1]
+        assert found.converged and primal - dual <= 1e-4 * scale + 1e-9
+        assert 0 <= found.primal / peer["objective"] - 1 + 1e-7 <= 2e-4
 
 
 def test_solvers_that_do_not_adjust_say_why_and_auto_takes_another():

@@ -1,6 +1,6 @@
 """The inner problem: a support vector machine, or another loss, with the combined kernel at fixed weights."""
 
-from .choice import inner_problem
+from .choice import host_problem, inner_problem
 from .problem import InnerProblem
 
-__all__ = ["InnerProblem", "inner_problem"]
+__all__ = ["InnerProblem", "host_problem", "inner_problem"]

@@ -29,7 +29,7 @@ LIFT = 0.5  # ρ relative to the mean of the diagonal of K
 class AdjustedProblem(InnerProblem):
     """The inner problem of targets y and costs c with the rows E (n, k) of `Problem.covariates`; b is (k,), for E b."""
 
-    centres = False
+    summed = False
 
     def __init__(
         self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool, n_jobs: int | None, covariates: np.ndarray
@@ -103,14 +103,17 @@ class AdjustedProblem(InnerProblem):
                 break
         return best
 
-    def repair(self, a: np.ndarray, total: Any) -> np.ndarray | None:
-        """Moves a clipped point to Eᵀa = total, by the change that is least relative to the room of each variable."""
-        E = self.covariates
+    def repair(self, a: np.ndarray, total: Any, spare: float = 0.0) -> np.ndarray | None:
+        """Moves a clipped point to Eᵀa = total, by the change that is least relative to the room of each variable.
+
+        `spare` is the room of variables that are not free, relative to the width of their box.
+        """
+        E, width = self.covariates, np.minimum(self.hi - self.lo, 1.0 + np.abs(a))
         for _ in range(30):
             lack = total - E.T @ a
             if np.abs(lack).max() <= 1e-13 * max(1.0, np.abs(a).sum()):
                 return a
             room = np.minimum(np.minimum(self.hi - a, a - self.lo), 1.0 + np.abs(a))
-            room = np.where(self.free(a), np.maximum(room, 0.0), 0.0)[:, None]
+            room = np.where(self.free(a), np.maximum(room, spare * width), spare * width)[:, None]
             a = np.clip(a + (room * E) @ np.linalg.lstsq(E.T @ (room * E), lack, rcond=1e-13)[0], self.lo, self.hi)
         return None

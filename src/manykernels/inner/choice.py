@@ -25,6 +25,12 @@ def inner_problem(problem: Problem, y: np.ndarray, c: np.ndarray, rows: Any = sl
                 "raise memory_limit, or take device='cpu'"
             )
         return CoupledProblem(problem.loss, y, c, problem.bank.n_jobs, E)
-    if E is not None:
-        return AdjustedProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs, E)
-    return InnerProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs) if own is None else own
+    return host_problem(problem, y, c, rows) if own is None else own
+
+
+def host_problem(problem: Problem, y: np.ndarray, c: np.ndarray, rows: Any = slice(None)) -> InnerProblem:
+    """The same for a combined kernel in the memory of the host, or for a solver that needs none."""
+    if problem.covariates is None:
+        return InnerProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs)
+    E = problem.covariates[rows]
+    return AdjustedProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs, E)

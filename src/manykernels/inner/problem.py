@@ -59,7 +59,7 @@ class InnerProblem:
     """
 
     shift: np.ndarray | float = 0.0
-    centres = True  # whether K may lack a constant
+    summed = True  # whether the equality constraints fix Σ a, or nothing
     limit = MAX_INTERIOR_EXAMPLES
     n_jobs: int | None = 1
 
@@ -77,7 +77,7 @@ class InnerProblem:
         """
         spend(400.0 + 5e-3 * a.size**2)
         self.shift, total = shift, self.sums(a)
-        even = self.centres and self.intercept and abs(total) <= 1e-9 * np.abs(a).sum()
+        even = self.summed and self.intercept and abs(total) <= 1e-9 * np.abs(a).sum()
         centre = K.dtype == np.float64 and even
         block = self.centred(K) if centre else K
         smooth = self.loss.interior

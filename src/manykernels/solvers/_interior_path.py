@@ -76,11 +76,13 @@ class SmoothWeights:
 
 
 class JointPath(CentralPath):
-    """The path of `inner.interior_point` with weights that move too."""
+    """The path of `inner.interior_point` with weights that move too.
 
-    def __init__(self, features, weights, rest, kink, lo, hi, total, equality):
-        super().__init__(self, rest, kink, lo, hi, total, np.ones(len(lo)) if equality else None)
-        self.equality = equality
+    E is 1 (n,), independent columns (n, k) or None, with Eᵀa = 0.
+    """
+
+    def __init__(self, features, weights, rest, kink, lo, hi, E):
+        super().__init__(self, rest, kink, lo, hi, 0.0, E)
         self.features, self.weights, self.most = features, weights, PRECONDITIONER_COLUMNS
         F = features.F
         self.squares = sp.csr_array(F.multiply(F)) if sp.issparse(F) else F * F
@@ -104,7 +106,7 @@ class JointPath(CentralPath):
         if not a.any():  # against the first gradient, within the box, scaled by the kernels
             low, high = (np.where(np.isfinite(bound), bound, 0.0) for bound in (self._low(), self._high()))
             a = np.where(first < 0, high, low) if (high - low).any() else -first
-            if self.equality and a.any():
+            if self.E is not None and a.any():
                 up, down = a[a > 0].sum(), -a[a < 0].sum()
                 a = np.where(a > 0, a * min(1.0, down / max(up, 1e-300)), a * min(1.0, up / max(down, 1e-300)))
             a = 0.5 * a
@@ -191,9 +193,9 @@ class Directions:
         rest, curvature = path.rest(a)
         D = np.where(path.split, self.Dp * self.Dm / self.both, self.Dp) + curvature
         self.system = NewtonSystem(f, self.v, w, D, path.squares, exact, path.most)
-        self.slope = f.look_up(f.spread(w.theta) * self.v) + rest + path.beta
-        self.lack = path.total - float(a.sum())
-        self.border = [np.ones(len(a))] if path.equality else []
+        self.slope = f.look_up(f.spread(w.theta) * self.v) + rest + path._level()
+        self.border = [] if path.E is None else list(np.atleast_2d(path.E.T))
+        self.lack = [-float((column * a).sum()) for column in self.border]
         if path.simplex:
             self.border.append(-self.system.pull(w.omega))
         self.sides = [self.system.solve(column) for column in self.border]
@@ -213,12 +215,12 @@ class Directions:
             rp, rm = rp - shift, np.where(path.split, rm + shift, 0.0)
         x, values = self.system.solve(np.where(path.split, (Dm * rp - Dp * rm) / both, rp)), []
         if self.border:
-            want = [self.lack] if path.equality else []
+            want = self.lack.copy()
             if path.simplex:
                 want.append(-(1.0 - float(w.theta.sum()) - float(k.sum())))
             values = np.linalg.solve(self.small, [column @ x for column in self.border] - np.array(want))
             x = x - sum(value * side for value, side in zip(values, self.sides, strict=True))
-        dbeta = values[0] if path.equality else 0.0
+        dbeta = np.array(values[: len(self.lack)]) if np.ndim(path.beta) else sum(values[: len(self.lack)])
         dtau = values[-1] if path.simplex else 0.0
         dp = np.where(path.split, (Dm * x + rp + rm) / both, x)
         dm = np.where(path.split, dp - x, 0.0)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._memory import MemoryBudget
-from ..inner import InnerProblem
+from ..inner import host_problem
 from ..problem import Certificate
 from ._oracle import Run
 from ._primal_quadratic import Curvature
@@ -24,7 +24,7 @@ MOVABLE_DISTANCE = 0.3  # in outputs: an example further from a change of its cu
 
 
 class LinearModel(NamedTuple):
-    """A linear model w (T, D) of the normalised features, b (T,), and weights (M',)."""
+    """A linear model w (T, D) of the normalised features, coefficients b (T, k) of E, and weights (M',)."""
 
     w: np.ndarray
     b: np.ndarray
@@ -34,7 +34,7 @@ class LinearModel(NamedTuple):
 class Stage(NamedTuple):
     """The examples of a stage, and the gap to reach on them.
 
-    Other examples may be `held`: their loss is the straight line −Σ a f − Σ c V*(y, −a/c), from v, Σa and Σ c V*.
+    Other examples may be `held`: their loss is the straight line −Σ a f − Σ c V*(y, −a/c), from v, Eᵀa and Σ c V*.
     """
 
     rows: np.ndarray
@@ -44,7 +44,7 @@ class Stage(NamedTuple):
 
 
 class FixedExamples(NamedTuple):
-    """Sums over examples with a fixed a: v (T, D), Σa (T,) and Σ c V*(y, −a/c)."""
+    """Sums over examples with a fixed a: v (T, D), Eᵀa (T, k) and Σ c V*(y, −a/c)."""
 
     v: np.ndarray
     total: np.ndarray
@@ -76,6 +76,8 @@ class BlockPasses(Run):
         self.sides = [SmoothedOutput(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
         self.smooth = all(side.smooth for side in self.sides)
         self.per_feature = EXAMPLES_PER_FEATURE
+        constant = np.ones((self.n, int(problem.intercept)))
+        self.E = constant if problem.covariates is None else problem.covariates  # (n, k), with free coefficients
 
     def _features(self, level, part, first):
         """φ(x) of some examples of a level, (·, D); kept from the `first` pass on if they fit in memory."""
@@ -94,14 +96,15 @@ class BlockPasses(Run):
     def _visit(self, level, place, mu, first=False):
         rows, weights, dtype = level.rows, (place.w * self.root).T, None
         f, a = np.empty((2, self.T, len(rows)))
-        v, curves = np.zeros((2, self.T, self.D)), [Curvature(self.D) for _ in self.sides]
+        v, curves = np.zeros((2, self.T, self.D)), [Curvature(self.D, self.E.shape[1]) for _ in self.sides]
         near, thin = np.ones(len(rows), bool), []
         for start in range(0, len(rows), ROWS_PER_BLOCK):
             part = slice(start, start + ROWS_PER_BLOCK)
             G = self._features(level, part, first)
             if dtype is None:
                 dtype, weights = G.dtype, weights.astype(G.dtype)
-            f[:, part] = (G @ weights).T + place.b[:, None]
+            E = self.E[rows[part]]
+            f[:, part] = (G @ weights).T + place.b @ E.T
             found = [side.answer(rows[part], f_t, mu) for side, f_t in zip(self.sides, f[:, part], strict=True)]
             if level.held is None:
                 near[part] = np.any([distance <= MOVABLE_DISTANCE for _, _, distance in found], axis=0)
@@ -113,12 +116,12 @@ class BlockPasses(Run):
                 used = used[(start // ROWS_PER_BLOCK) % thin[t] :: thin[t]]
                 v[0, t] += a_t.astype(dtype) @ G
                 v[1, t] += np.where(far, a_t, 0.0).astype(dtype) @ G if far.any() else 0.0
-                curves[t].add(G[used], np.sqrt(thin[t] * S[used]))
+                curves[t].add(G[used], np.sqrt(thin[t] * S[used]), E[used])
             self.control.visited(min(start + ROWS_PER_BLOCK, len(rows)), len(rows))
         v *= self.root
         for curve in curves:
-            curve.close(self.root, self.problem.intercept)
-        held = FixedExamples(v[1], a[:, ~near].sum(axis=1), self._conjugates(level, a, ~near))
+            curve.close(self.root)
+        held = FixedExamples(v[1], a[:, ~near] @ self.E[rows[~near]], self._conjugates(level, a, ~near))
         if level.held is not None:
             v[0] += level.held.v
         return Visit(f, a, v[0], curves, near, held, *self._estimate(level, place, f, a, v[0]))
@@ -152,9 +155,7 @@ class BlockPasses(Run):
         self.certify(place.theta, a, q=self._norms(v), outputs=outputs)
 
     def _feasible(self, a):
-        """a moved onto Σa = total by its free entries."""
-        if not self.problem.intercept:
-            return a
+        """a moved onto Σa = total, or Eᵀa = 0, by its free entries."""
         return np.array([onto_total(a_t, side.inner) for a_t, side in zip(a, self.sides, strict=True)])
 
     def _spread(self, theta):
@@ -184,27 +185,29 @@ class BlockPasses(Run):
         (half, omega), offset = self._penalty(place), problem.loss.total * float(place.b.sum())
         t = problem.regularizer.shrink(0.5 * q)
         primal = risk + offset + half + omega
-        dual = float(self._off(level, a) @ place.b) - conjugate - problem.regularizer.conjugate(0.5 * t * t * q)
+        dual = float(np.sum(self._off(level, a) * place.b)) - conjugate - problem.regularizer.conjugate(0.5 * t * t * q)
         scale = max(risk + half + abs(omega) + abs(offset), 1e-12 * float(problem.c.sum()), 1e-300)
         return Certificate(primal, dual, (primal - dual) / scale, scale), smoothing
 
     def _line(self, level, place):
         """The loss of the examples that are held."""
         held = level.held
-        return -held.conjugate - float(np.sum(held.v * place.w)) - float(held.total @ place.b)
+        return -held.conjugate - float(np.sum(held.v * place.w)) - float(np.sum(held.total * place.b))
 
     def _off(self, level, a):
-        """total − Σa, (T,)."""
-        if not self.problem.intercept:
-            return np.zeros(self.T)
-        return self.problem.loss.total - a.sum(axis=1) - (0.0 if level.held is None else level.held.total)
+        """total − Eᵀa, (T, k)."""
+        return self.problem.loss.total - a @ self.E[level.rows] - (0.0 if level.held is None else level.held.total)
+
+    def _level(self, place):
+        """What b adds to the outputs of all examples, (T, n)."""
+        return place.b @ self.E.T
 
 
 class SmoothedOutput:
     """One output: its loss, smoothed."""
 
     def __init__(self, problem, y, c):
-        self.inner = InnerProblem(problem.loss, y, c, problem.intercept)
+        self.inner = host_problem(problem, y, c)
         self.loss = problem.loss
         self.smooth = self.loss.interior or bool(np.all(self.inner.diagonal[c > 0] > 0))
 

@@ -40,21 +40,26 @@ class Answer:
 
 
 class Curvature:
-    """H = Σ S φφᵀ less the part of the intercept, hhᵀ/s: as D × D numbers, or as the rows √S φ if they are fewer."""
+    """H = Σ S φφᵀ less the part of the free coefficients, hᵀ s⁺ h: D × D numbers, or the rows √S φ if they are fewer.
 
-    def __init__(self, D):
+    For columns e (k,) of free coefficients, the constant or covariates, h = Σ S eφᵀ (k, D) and s = Σ S eeᵀ (k, k);
+    s⁺ is `gain`.
+    """
+
+    def __init__(self, D, k):
         self.D, self.parts, self.roots, self.waiting, self.H = D, [], [], 0, None
-        self.h, self.s = np.zeros(D), 0.0
+        self.h, self.s = np.zeros((k, D)), np.zeros((k, k))
 
-    def add(self, G, r):
-        """Adds examples with features G (k, D) and √S = r."""
+    def add(self, G, r, E):
+        """Adds examples with features G (·, D), √S = r and columns E (·, k)."""
         if not len(r):
             return
         R = G * r[:, None].astype(G.dtype)
-        self.h += r.astype(G.dtype) @ R
-        self.s += float(r @ r)
+        e = E * r[:, None]
+        self.h += e.T.astype(G.dtype) @ R
+        self.s += e.T @ e
         self.parts.append(R)
-        self.roots.append(r)
+        self.roots.append(e)
         self.waiting += len(R)
         if self.waiting > (self.D if self.H is None else MAX_WAITING_ROWS):
             self._sum()
@@ -68,15 +73,15 @@ class Curvature:
             self.H += square
         self.parts, self.roots, self.waiting = [], [], 0
 
-    def close(self, root, intercept):
+    def close(self, root):
         """Normalises the features by `root`, (D,)."""
         self.h *= root
-        self.s = self.s if intercept else 0.0
+        self.gain = np.linalg.pinv(self.s, rcond=1e-12, hermitian=True)
         if self.H is None:
             R = np.vstack(self.parts) if self.parts else np.zeros((1, self.D))
             self.R = R * root
-            if self.s > 0:
-                self.R -= np.outer(np.concatenate(self.roots), self.h / self.s)
+            if self.parts:
+                self.R -= np.vstack(self.roots) @ (self.gain @ self.h)
         else:
             if self.waiting:
                 self._sum()
@@ -84,8 +89,7 @@ class Curvature:
             H += np.tril(H, -1).T
             H *= root
             H *= root[:, None]
-            if self.s > 0:
-                H -= np.outer(self.h, self.h / self.s)
+            H -= self.h.T @ (self.gain @ self.h)
         self.parts, self.roots = [], []
 
     def multiply(self, V):

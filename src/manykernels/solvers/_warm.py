@@ -8,6 +8,8 @@ import numpy as np
 
 from ..inner import inner_problem
 
+SPARE_ROOMS = 1e-4, 1e-2, 1.0  # of variables at their bounds, if the others cannot reach Eᵀa = 0
+
 
 def begin_from(solution, problem):
     """`solution` made feasible for `problem`; None if it has other examples or kernels."""
@@ -48,6 +50,10 @@ def _feasible(a, y, c, loss, intercept):
 
 
 def onto_total(a, inner):
-    """a of an `InnerProblem` with Σa = total within its box: by its free entries if they can."""
+    """a of an `InnerProblem` with Σa = total, or Eᵀa = 0, within its box: by its free entries if they can."""
     moved = inner.repair(a.copy(), inner.loss.total)
-    return _feasible(a, inner.y, inner.c, inner.loss, True) if moved is None else np.array(moved)
+    if moved is None and inner.summed:
+        moved = _feasible(a, inner.y, inner.c, inner.loss, True)
+    for spare in SPARE_ROOMS:
+        moved = inner.repair(a.copy(), 0.0, spare) if moved is None else moved
+    return np.zeros_like(a) if moved is None else np.array(moved)

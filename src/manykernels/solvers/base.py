@@ -91,7 +91,8 @@ class BaseSolver(Part, ABC):
         if problem.covariates is not None:
             if not self.adjusts:
                 return "it takes no covariates: its steps keep the sum of the dual variables alone"
-            if problem.bank.inner(problem.loss, problem.Y[0], problem.c[0], problem.intercept) is not None:
+            own = problem.bank.inner(problem.loss, problem.Y[0], problem.c[0], problem.intercept)
+            if own is not None and not self.explicit:
                 return "covariates need the combined kernel as one matrix in the memory of the host"
         return self.refuse(problem)
 

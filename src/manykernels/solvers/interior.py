@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from ..inner import InnerProblem
+from ..inner import host_problem
 from ._interior_path import JointPath, SimplexWeights, SmoothWeights, share_of_bound
 from ._interior_system import PRECONDITIONER_COLUMNS, StackedFeatures
 from ._oracle import Finished, Run
@@ -59,7 +59,7 @@ class Interior(BaseSolver):
     file_tag = ("solver/interior", 1)
     name = "interior"
     needs = ("value", "conjugate", "start")
-    explicit = True
+    explicit = adjusts = True
 
     def expected_work(self, problem: Problem, tol: float) -> float:
         F, _, _ = problem.bank.numeric()  # type: ignore[misc]  # `refuse` has asked
@@ -85,10 +85,12 @@ class Interior(BaseSolver):
 class InteriorRun(Run):
     """One run: the path on the usable kernels, each of its points certified on all examples."""
 
+    coefficients = None  # of the covariates at the present point of the path, (1, k)
+
     def __init__(self, problem, control):
         super().__init__(problem, control)
         self.scale = float(problem.c.sum())
-        self.inner = InnerProblem(problem.loss, problem.Y[0], problem.c[0], problem.intercept)
+        self.inner = host_problem(problem, problem.Y[0], problem.c[0])
 
     def follow(self, *_):
         path, more = self._path(), MAX_EXTRA_STEPS
@@ -97,6 +99,8 @@ class InteriorRun(Run):
         path.start(self.a[0][path.index])
         loose, slow, last = not path.simplex, 0.0, np.inf
         while True:
+            if self.problem.covariates is not None:
+                self.coefficients = (self.back @ path.beta)[None]
             if self.history and self.gap <= TIDY_GAP * self.tol:  # try fewer examples and kernels
                 point = self._point(path.index, path.settled(), path.settled_weights())
                 if self.certificate_at(*point).primal <= self.upper:
@@ -121,6 +125,10 @@ class InteriorRun(Run):
                 raise Finished
             loose = loose and moved
 
+    def intercepts(self, outputs):
+        """On the path its own coefficients of the covariates, since the best ones cost as much as some steps."""
+        return super().intercepts(outputs) if self.coefficients is None else self.coefficients
+
     def _tidy(self, path):
         """Whether the point without the kernels that go to 0 reaches the gap too; then it becomes the best one."""
         theta = path.settled_weights()
@@ -128,6 +136,7 @@ class InteriorRun(Run):
 
     def finish(self):
         """Sets weights that go to 0 to 0, as many as the gap allows."""
+        self.coefficients = None
         if self.problem.regularizer.simplex and self.best_dual is not None and self.best is not None:
             q, theta = self.features.norms(self.best_dual[0]), self.best["theta"]
             share = share_of_bound(theta, 0.5 * (q.max() - q), 0.5 * q.max())
@@ -171,18 +180,22 @@ class InteriorRun(Run):
         kind = SimplexWeights if problem.regularizer.simplex else SmoothWeights
         weights = kind(problem.regularizer, self.features.M)
         box = inner.kink[index], inner.lo[index], inner.hi[index]
-        path = JointPath(self.features.take(index), weights, rest, *box, 0.0, inner.intercept)
+        E = np.ones(len(index)) if inner.intercept else None
+        if problem.covariates is not None:
+            U, s, Vt = np.linalg.svd(problem.covariates[index], full_matrices=False)
+            keep = s > 1e-9 * s.max()  # examples without cost may leave columns that are combinations of others
+            E, self.back = U[:, keep], Vt[keep].T / s[keep]
+        path = JointPath(self.features.take(index), weights, rest, *box, E)
         path.index = index
         return path
 
     def _point(self, index, x, theta):
-        """(θ, a, q, outputs) of a point on the path, moved onto the box and Σa = 0."""
+        """(θ, a, q, outputs) of a point on the path, moved onto the box and Σa = 0, or Eᵀa = 0."""
         inner, a = self.inner, np.zeros(self.n)
         a[index] = np.clip(x, inner.lo[index], inner.hi[index])
         if not np.all(np.isfinite(a)):
             raise Finished
-        if inner.intercept:
-            a = onto_total(a, inner)
+        a = onto_total(a, inner)
         return theta, a[None], *self._sums(theta, a)
 
     def _sums(self, theta, a):
@@ -203,5 +216,5 @@ class InteriorRun(Run):
         t = min(max(-linear / bend, 0.0), 1.0) if bend > 0 else 1.0  # the best multiple if Ω* is of degree 1
         lower = -float(np.sum(self.problem.conjugates(t * a[None])))
         lower -= self.problem.regularizer.conjugate(0.5 * t * t * q)
-        if abs(a.sum()) <= 1e-12 * np.abs(a).sum():
+        if np.abs(self.problem.lack(a[None])).max() <= 1e-12 * np.abs(a).sum():
             self.raise_lower(lower, t * a[None])

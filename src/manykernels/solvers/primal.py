@@ -1,6 +1,6 @@
 """Newton steps on the linear model and the weights together: the default for kernels with few explicit features.
 
-    min over w_m, b, θ :   Σ c V_μ(y, Σ_m ⟨w_m, φ_m(x)⟩ + b) + ½ Σ_m ‖w_m‖² / θ_m + Ω(θ)
+    min over w_m, b, θ :   Σ c V_μ(y, Σ_m ⟨w_m, φ_m(x)⟩ + eᵀb) + ½ Σ_m ‖w_m‖² / θ_m + Ω(θ)
 
 A pass over the examples computes their features block by block. Of the loss at the present w and b it keeps only the
 slope −v, v_m = Σ a_i φ_m(x_i), and the curvature Σ S_i φ(x_i) φ(x_i)ᵀ, D × D. The minimum over w, b *and* θ of the
@@ -10,7 +10,8 @@ takes few passes, whatever the conditioning, and keeps nothing of the size of th
 A loss whose slope jumps is smoothed by (μ/2c) a² beside its conjugate. Then a = −c V_μ' stays in the box of the loss,
 every pass gives a dual point of the original problem, and the smoothing causes a part of the gap. μ falls until that
 part is small. Between two passes over all examples come passes over the few examples that can still move; the others
-keep their bound, and their loss is a straight line. Below a gap of 1e-4 `coordinate` finishes smoothed losses.
+keep their bound, and their loss is a straight line. Below a gap of 1e-4 `coordinate` finishes smoothed losses. With
+covariates `interior` does so below 1e-3: few examples then have curvature, and b needs some for every covariate.
 
 `_primal_passes` has the passes, `_primal_quadratic` the curvature and the minimum over w at given weights.
 At the end w is θ_m v_m(a), with Σa = total to the last digit, and the gap is that of all solvers. Before, w is not of
@@ -31,6 +32,7 @@ from ._primal_quadratic import Answer
 from ._warm import begin_from
 from .base import BaseSolver
 from .coordinate import Coordinate
+from .interior import Interior
 from .newton import LocalModel, NewtonStep
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ SLOW_TOL = 1e-3  # gap below which a smoothed loss takes many passes; with a fea
 SLOW_DECREASE = 0.25  # of the gap from pass to pass, above which more examples enter the curvature
 MAX_IDLE_PASSES = 30  # passes without progress
 SMOOTHED_TOL = 1e-4  # gap below which `coordinate` finishes a smoothed loss
+ADJUSTED_TOL = 1e-3  # the same for `interior` with covariates
 FIRST_MU = 2.0  # at outputs of 0 every example then has curvature
 MAX_PARTIAL_SHARE = 0.4  # of the examples; if more can still move, partial passes do not pay
 MAX_PARTIAL_PASSES = 30  # over the examples that can still move
@@ -73,7 +76,7 @@ class Primal(BaseSolver):
     file_tag = ("solver/primal", 1)
     name = "primal"
     needs = ("value", "conjugate", "prox", "minimise", "start")
-    explicit = True
+    explicit = adjusts = True
 
     def refuse(self, problem: Problem) -> str | None:
         owners = problem.bank.owners() if problem.bank.explicit else None
@@ -97,13 +100,14 @@ class Primal(BaseSolver):
         return 1e5 + USUAL_PASSES * 1e-4 * n * D**2
 
     def solve(self, problem: Problem, control: Control) -> Solution:
-        if control.state is not None:  # a checkpoint of `coordinate`, which finishes the run
+        if control.state is not None and problem.covariates is None:  # of `coordinate`, which finishes the run
             return Coordinate().solve(problem, control)
         run = Descent(problem, control)
         if run.smooth:
             return run.run(Descent.iterate)
-        run.tol = max(run.tol, SMOOTHED_TOL)
-        found, end = run.run(Descent.iterate), Coordinate()
+        adjusted = problem.covariates is not None
+        run.tol = max(run.tol, ADJUSTED_TOL if adjusted else SMOOTHED_TOL)
+        found, end = run.run(Descent.iterate), Interior() if adjusted else Coordinate()
         short = found.gap > control.tol and not found.interrupted and found.n_iter < control.max_iter
         if not short or end.refusal(problem) is not None:
             return replace(found, converged=bool(found.gap <= control.tol))
@@ -120,7 +124,7 @@ class Descent(BlockPasses):
             if self.control.warm is not None and self.a.any():
                 v = self._sums(self.a)
                 w, mu = self._spread(self.theta) * v, 0.1 * mu
-            self._descend(Stage(np.arange(self.n), self.tol), LinearModel(w, self.b.copy(), self.theta), mu, v=v)
+            self._descend(Stage(np.arange(self.n), self.tol), LinearModel(w, self._inside(self.b), self.theta), mu, v=v)
 
     def _descend(self, level, place, mu, last=None, v=None):
         """(place, μ) at the gap of a level; on all examples `Finished` ends the run. v is that of a warm start."""
@@ -129,7 +133,7 @@ class Descent(BlockPasses):
         while True:
             visit, turns = self._visit(level, place, mu, turns == 0), turns + 1
             if v is not None and turns == 1:
-                self.stop_at_warm(self._norms(v), visit.f - place.b[:, None])
+                self.stop_at_warm(self._norms(v), visit.f - self._level(place))
             back = None if last is None else self._between(level, last, place, visit, mu)
             if back is not None:
                 place = back
@@ -162,16 +166,24 @@ class Descent(BlockPasses):
 
     def _note(self, level, place, visit, whole):
         if whole:
-            self.a, self.b = visit.a, place.b
+            self.a, self.b = visit.a, self._outside(place.b)
         self.theta, self.solves = place.theta, self.solves + 1
         self.record(place.theta, visit.a, visit.certificate, certified=False, n_active=len(level.rows))
+
+    def _inside(self, b):
+        """b as (T, k): an array of the shape of `Problem.no_b` may be (T,)."""
+        return b.copy() if b.ndim == 2 else np.repeat(b[:, None], self.E.shape[1], axis=1)
+
+    def _outside(self, b):
+        """The same in the shape of `Problem.no_b`."""
+        return b if self.problem.covariates is not None else b.sum(axis=1)
 
     def rescue(self):
         """Certifies the last place on all examples after an interrupt, if that has not happened yet."""
         if self.best is None and self.history:
             a = self._feasible(self.a)
             v = self._sums(a)
-            self._certify(LinearModel(self._spread(self.theta) * v, self.b, self.theta), a, v)
+            self._certify(LinearModel(self._spread(self.theta) * v, self._inside(self.b), self.theta), a, v)
 
     def _settle(self, level, place, visit, mu):
         """Certifies the a of this visit, with Σa = total, at w = θ v(a), and returns (place, visit) there."""
@@ -179,7 +191,7 @@ class Descent(BlockPasses):
         v = visit.v + self._sums(a - visit.a)
         place = place._replace(w=self._spread(place.theta) * v)
         there = self._visit(level, place, mu)
-        self._certify(place, a, v, there.f - place.b[:, None])
+        self._certify(place, a, v, there.f - self._level(place))
         return place, there
 
     def _mismatch(self, place, visit):
@@ -220,32 +232,31 @@ class Descent(BlockPasses):
 
     def _model(self, level, place, visit, tolerance):
         """The minimum over w, b and θ with the loss replaced by its quadratic model."""
-        problem, regularizer = self.problem, self.problem.regularizer
+        regularizer = self.problem.regularizer
         off = self._off(level, visit.a)
         linear = [
-            -v - (curve.h * (b / curve.s) if curve.s > 0 else 0.0) - curve.multiply(w)
+            -v - (b @ curve.gain) @ curve.h - curve.multiply(w)
             for v, w, b, curve in zip(visit.v, place.w, off, visit.curves, strict=True)
         ]  # fmt: skip
         step, theta, before, best = NewtonStep(closed_first=False), place.theta, None, None
-        steps = WEIGHT_STEPS[visit.certificate.gap < LARGE_GAP]
-        for k in range(steps):
+        steps, taken = WEIGHT_STEPS[visit.certificate.gap < LARGE_GAP], 0
+        for _ in range(max(WEIGHT_STEPS)):
             answer = Answer(self, visit.curves, linear, theta)
             value = answer.value + regularizer.value(theta)
             if before is not None and not step.judge(before - value):
                 theta = step.retry()
                 continue
-            before, best, q = value, (theta, answer), self._norms(answer.v)
-            if k == steps - 1 or self._weights_gap(theta, q) <= tolerance:
+            before, best, q, taken = value, (theta, answer), self._norms(answer.v), taken + 1
+            if taken == steps or self._weights_gap(theta, q) <= tolerance:
                 break
-            if k == 0 and not regularizer.constraint and regularizer.has("weights_from_norms"):
+            if taken == 1 and not regularizer.constraint and regularizer.has("weights_from_norms"):
                 step.promise, theta = 0.0, regularizer.weights_from_norms(theta * np.sqrt(q))
             else:
                 theta = step.aim(LocalModel(-0.5 * q, answer.half_hessian()), theta, regularizer, 0.01 * tolerance)
         theta, answer = best
         b = place.b.copy()
         for t, curve in enumerate(visit.curves):
-            if problem.intercept and curve.s > 0:
-                b[t] -= (off[t] + float(curve.h @ (answer.w[t] - place.w[t]))) / curve.s
+            b[t] -= curve.gain @ (off[t] + curve.h @ (answer.w[t] - place.w[t]))
         return LinearModel(answer.w, b, theta)
 
 
