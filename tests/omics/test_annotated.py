@@ -84,6 +84,38 @@ def test_groups_and_targets_are_columns_of_obs_everywhere(adata):
     assert len(cross_val_score(model, adata, DATA.obs["disease"], cv=3)) == 3
 
 
+def test_covariates_are_columns_of_obs_everywhere(adata, mdata):
+    """A name or a list of names; categories of pandas keep their levels."""
+    kernels = set_kernels({name: DATA.gene_sets[name] for name in ("SET_0", "SET_1", "SET_9")}, adata)
+    own, Z, y = adata.copy(), pd.DataFrame({name: DATA.obs[name] for name in ("age", "site")}), DATA.obs["disease"]
+    own.obs["site"] = pd.Categorical(DATA.obs["site"], [*sorted(set(DATA.obs["site"])), "elsewhere"])
+    named = ["age", "site"]
+    model = MKLClassifier(kernels, C=1.0).fit(adata, "disease", covariates=named)
+    same = MKLClassifier(kernels, C=1.0).fit(views(adata), y, covariates=Z)
+    assert model.covariate_names_ == same.covariate_names_
+    np.testing.assert_allclose(model.covariate_coef_, same.covariate_coef_)
+    decision = model.decision_function(adata[:7], covariates=named)
+    np.testing.assert_allclose(decision, same.decision_function(views(adata), covariates=Z)[:7])
+    assert model.score(adata, "disease", covariates=named) == same.score(views(adata), y, covariates=Z)
+    with pytest.warns(UserWarning, match="dropped 'site=elsewhere'"):
+        wide = MKLClassifier(kernels, C=1.0).fit(own, "disease", covariates=named)
+    assert wide.covariate_columns_["site"][-1] == "elsewhere"
+    search = MKLClassifierCV(kernels, Cs=[0.1, 1], scoring="roc_auc").fit(adata, "disease", covariates="age")
+    assert search.best_estimator_.covariate_names_ == ["age"]
+    assert 0.5 < search.score(adata, y, covariates="age") <= 1
+    found = relevance(model, adata, "disease", covariates=named, cv=3)
+    assert found.covariates == named and found.table() == relevance(same, views(adata), y, covariates=Z, cv=3).table()
+    assert bootstrap_weights(model, adata, "disease", n_boot=2, covariates=named).shape == (2, 3)
+    assert model.report(adata, "disease", covariates=named, cv=3, stability=0).facts["model"]["covariates"]
+    annotate(own, model)
+    np.testing.assert_allclose(own.obs["manykernels_decision"][:7], decision)
+    assert MKLRegressor(C=1.0).fit(mdata, "age", covariates="site").score(mdata, "age", covariates="site") > 0
+    with pytest.raises(ValueError, match="obs has no column 'agee': give one of .*'age'"):
+        MKLClassifier(kernels, C=1.0).fit(adata, "disease", covariates=["agee"])
+    with pytest.raises(ValueError, match="covariates='age' names a column of obs.*X is a Views: give the columns"):
+        MKLClassifier(kernels, C=1.0).fit(views(adata), y, covariates="age")
+
+
 def test_results_are_written_back_and_survive_a_file(adata, tmp_path):
     kernels = set_kernels({name: DATA.gene_sets[name] for name in ("SET_0", "SET_9")}, adata)
     model = MKLClassifier(kernels, C=1.0).fit(adata, "disease")

@@ -18,6 +18,7 @@ from ..banks.base import Source
 from ..banks.choice import choose_bank, stack_bank
 from ..inner.systems import blas_for
 from ..kernels import KernelList
+from ..kernels.annotated import obs_columns
 from ..kernels.nystroem import approximated
 from ..kernels.precomputed import with_psd
 from ..kernels.view_data import n_examples
@@ -160,6 +161,7 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
             if covariates is not None or optional(self, "covariate_names_") is not None:
                 raise ValueError(f"X={X!r} is read block by block, and covariates are for data in memory: load X.")
             return decide(self, X, lambda block: self._decide(block, task, tell=tell))
+        covariates = obs_columns(X, covariates)
         with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
             ask, known = self.predictor_.decision, (self.dual_coef_, self.kernel_weights_)

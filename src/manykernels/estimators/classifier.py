@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from .. import losses, regularizers
 from .._validation import check_choice, shown
-from ..kernels.annotated import read_annotated
+from ..kernels.annotated import obs_columns, read_annotated
 from ..losses.base import Loss
 from ..regularizers.base import Regularizer
 from ..solvers.base import BaseSolver
@@ -304,6 +304,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
             if self.calibrate is not None:
                 raise ValueError(f"calibrate={self.calibrate!r} needs data in memory: give arrays, or calibrate=None.")
             return fit_source(self, X, y, sample_weight, task, covariates)
+        covariates = obs_columns(X, covariates)
         X, y, sample_weight, task = read_annotated(X, y, sample_weight, task)
         examples = self._read(X, y, sample_weight, task, covariates)
         self._fit(examples)
@@ -409,5 +410,6 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         """The weighted share of examples whose class is right, or all of whose labels are right."""
         from sklearn.metrics import accuracy_score
 
+        covariates = obs_columns(X, covariates)
         X, y = read_targets(X, y)
         return accuracy_score(y, self.predict(X, task, covariates), sample_weight=sample_weight)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import regularizers
 from ..inner.systems import blas_for
-from ..kernels.annotated import read_annotated
+from ..kernels.annotated import obs_columns, read_annotated
 from .check_inputs import is_precomputed, optional
 from .check_targets import make_splits
 from .fold_model import FoldModel
@@ -59,6 +59,7 @@ class CrossValidated:
             raise ValueError(f'refit={self.refit!r} is not allowed: give "best", "1se" or a function of cv_results_.')
         plain = self._plain(**self._plain_params(C=float(Cs[0]), regularizer=found[0]))
         plain._check_params()
+        covariates = obs_columns(X, covariates)
         X, y, sample_weight, task, groups = read_annotated(X, y, sample_weight, task, groups)
         X, labels, _, weight, tasks, _, Z = self._check_data(X, y, sample_weight, task, covariates)
         n = len(labels)
@@ -146,6 +147,7 @@ class CrossValidated:
 
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         model: Any = self
+        covariates = obs_columns(X, covariates)
         if covariates is not None:  # scorers do not pass them on
             model = FoldModel(self, lambda X, task=None: self._decide(X, task, covariates))
         return check_scoring(self, self.scoring)(model, X, y, **weight)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from .. import losses
+from ..kernels.annotated import obs_columns
 from ..losses.base import Loss
 from ..regularizers.base import Regularizer
 from ..solvers.base import BaseSolver
@@ -362,6 +363,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         """
         from sklearn.metrics import r2_score
 
+        covariates = obs_columns(X, covariates)
         X, y = read_targets(X, y)
         if not losses.get(self.loss).own_score:
             return r2_score(y, self.predict(X, task, covariates), sample_weight=sample_weight)

@@ -8,7 +8,7 @@ from sklearn.base import clone, is_classifier, is_outlier_detector
 from sklearn.utils import check_random_state
 
 from ..estimators.shared_kernels import SharedFold, SharedKernels, shared_by_samples
-from ..kernels.annotated import read_annotated
+from ..kernels.annotated import obs_columns, read_annotated
 from ..kernels.view_data import n_examples
 from ..streaming import is_source
 from .fold import with_kernels_of
@@ -67,6 +67,7 @@ def bootstrap_weights(
     if n_boot < 1:
         raise ValueError(f"n_boot={n_boot}: at least one sample is needed")
     check_plain(model)
+    covariates = obs_columns(X, covariates)
     X, y = read_annotated(X, y)
     if y is None and not is_outlier_detector(model):
         raise ValueError(f"y=None: {type(model).__name__} learns from labels; give one for each example")

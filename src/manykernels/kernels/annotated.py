@@ -58,6 +58,21 @@ def read_annotated(X: Any, *columns: Any) -> tuple[Any, ...]:
     return as_views(X), *(obs_column(X, name) if isinstance(name, str) else name for name in columns)
 
 
+def obs_columns(X: Any, given: Any) -> Any:
+    """{name: column of obs} if `given` is a name, or a list of names, and X an AnnData or a MuData; else `given`."""
+    names = [given] if isinstance(given, str) else given
+    if not (isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)):
+        return given
+    if is_annotated(X):
+        return {name: _obs(X, name, True) for name in names}
+    if isinstance(given, str):
+        raise ValueError(
+            f"covariates={given!r} names a column of obs, which an AnnData or a MuData has; X is a {type(X).__name__}: "
+            "give the columns themselves."
+        )
+    return given
+
+
 def as_views(
     data: Any, layer: Any = None, obsm: Iterable[str] = (), modalities: Iterable[str] | None = None,
     obs: Iterable[str] = (),
@@ -96,6 +111,11 @@ def as_views(
 
 def obs_column(data: Any, name: str, complete: bool = True) -> np.ndarray:
     """The column `name` of obs, (n,); of a MuData, also a column that one modality has alone."""
+    return np.asarray(_obs(data, name, complete))
+
+
+def _obs(data, name, complete):
+    """The same as a column of pandas, with its categories."""
     column = data.obs[name] if name in data.obs else None
     if column is None and is_several(data):
         owners = [part for part in data.mod.values() if name in part.obs]
@@ -112,7 +132,7 @@ def obs_column(data: Any, name: str, complete: bool = True) -> np.ndarray:
             f"obs[{name!r}] is missing in {lost} of {len(column)} samples: keep the others, "
             f"data[data.obs[{name!r}].notna()]."
         )
-    return np.asarray(column)
+    return column
 
 
 def is_several(data: Any) -> bool:

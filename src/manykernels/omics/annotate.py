@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.annotated import is_annotated
+from ..kernels.annotated import is_annotated, obs_columns
 
 
 def annotate(data: Any, model: Any, *, X: Any = None, relevance: Any = None, key: str = "manykernels") -> None:
@@ -12,7 +12,8 @@ def annotate(data: Any, model: Any, *, X: Any = None, relevance: Any = None, key
 
     `data.uns[key]` gets "weights" (a frame: kernels × outputs), "duality_gap" and, if given, "relevance" (a frame);
     `data.obs` gets KEY_prediction and KEY_decision, or KEY_decision_CLASS for each of several classes. The decisions on
-    samples that the model was fitted on are better than those on new samples.
+    samples that the model was fitted on are better than those on new samples. Covariates of the model are read from
+    the columns of obs of the same names.
 
     Parameters
     ----------
@@ -55,10 +56,12 @@ def annotate(data: Any, model: Any, *, X: Any = None, relevance: Any = None, key
         frame = relevance.to_frame()
         frame.columns = [str(name) for name in frame.columns]
         found["relevance"] = frame
-    predicted = model.predict(X)
+    known = vars(model).get("covariate_columns_")  # of obs
+    extra = {} if known is None else {"covariates": obs_columns(data, list(known))}
+    predicted = model.predict(X, **extra)
     columns = {f"{key}_prediction": predicted} if np.ndim(predicted) == 1 else {}
     if "decision_function" in dir(model):
-        decision = np.asarray(model.decision_function(X))
+        decision = np.asarray(model.decision_function(X, **extra))
         names = [f"{key}_decision"] if decision.ndim == 1 else [f"{key}_decision_{label}" for label in model.classes_]
         columns |= dict(zip(names, decision.reshape(len(predicted), -1).T, strict=True))
     data.uns[key] = found

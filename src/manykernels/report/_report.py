@@ -19,7 +19,7 @@ from ..estimators.cross_validated import CrossValidated
 from ..estimators.survival_times import read_times
 from ..inspect.displays.base import members_of
 from ..inspect.tables import check_model
-from ..kernels.annotated import read_annotated
+from ..kernels.annotated import obs_columns, read_annotated
 from ..kernels.view_data import n_examples
 from ._case import Case, kind_of
 from ._measure import measure
@@ -114,6 +114,7 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
     chosen = model if search is None else search.best_estimator_
     asked = ReportOptions(**options)
     target = asked.target or (y if isinstance(y, str) else None)
+    adjusted = obs_columns(X, asked.covariates)
     X, y, groups = read_annotated(X, y, asked.groups)
     X = among_themselves(X)
     kind, n = kind_of(chosen), n_examples(X)
@@ -136,7 +137,7 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
     if groups is not None and groups.shape != (n,):
         raise ValueError(f"groups has shape {groups.shape} for {n} examples: give one group per example.")
     covariates = None
-    if (Z := new_covariates(chosen, asked.covariates, n)) is not None:
+    if (Z := new_covariates(chosen, adjusted, n)) is not None:
         covariates = Covariates(Z, chosen.covariate_names_, chosen.covariate_columns_)
     with showing(chosen.verbose if asked.verbose is None else asked.verbose) as tick:
         case = Case(chosen, X, y, kind, asked.sources or _kernels_of_one(chosen), asked.scoring, asked.n_jobs,

@@ -9,6 +9,7 @@ from sklearn.base import is_classifier, is_regressor
 from ..._pictures import COLOURS, GREY, legend, plain, rows_of, shorts
 from ...estimators.check_inputs import take_examples
 from ...estimators.covariates import level_of
+from ...kernels.annotated import obs_columns
 from ...kernels.view_data import n_examples
 from .base import Display, check_fitted, check_top, class_names, members_of, output_number
 
@@ -77,7 +78,7 @@ class DecisionDisplay(Display):
         rows = _rows(examples, n_examples(X))
         extra = {} if more.get("task") is None else {"task": np.asarray(more["task"])[rows]}
         parts = model.decision_parts(take_examples(X, rows), **extra)
-        level = level_of(model, more.get("covariates"), n_examples(X))
+        level = level_of(model, obs_columns(X, more.get("covariates")), n_examples(X))
         rest, labels, label = one_output(model, parts, output, level[rows] if level.ndim == 2 else level)
         parts, intercept = rest
         grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
