@@ -146,11 +146,14 @@ def test_sets_scalars_and_sparse_matrices_come_back():
         {"is": "few", "of": "a0", "at": "a1", "shape": [3]}, {"is": "objects", "shape": [2], "items": [1]},
         {"is": "numbers", "dtype": "<f8", "shape": [1] * 33, "items": [0.0]},
         {"is": "pairs", "items": [[1, 2], [1, 3]]}, {"is": "pairs", "items": [[{"is": "tuple", "items": []}, 2]]},
+        {"is": "few", "of": "a0", "at": "a2", "shape": [5]},
+        {"is": "pairs", "items": [[1, 2], [{"is": "tuple", "items": []}, 2]]},
         {"is": "entry", "of": "a0"}, {"is": "function", "name": "_return_float_dtype"}, {"is": "dict", "items": []},
     ],
 )  # fmt: skip
 def test_damaged_values_are_refused(node):
-    members = Members({"a0": np.array([1.0, 2.0]), "a1": np.array([0, 3], np.uint32)})
+    at = np.array([0, 3], np.uint32)
+    members = Members({"a0": np.array([1.0, 2.0]), "a1": at, "a2": at[::-1].copy()})
     with pytest.raises((ValueError, KeyError, TypeError)):
         Decoder(members, {}, 0).decode(node)
 

@@ -8,7 +8,7 @@ from benchmarks.relevance import judge
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.metrics import accuracy_score, make_scorer, r2_score
-from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, Views
 from manykernels.inspect import fold, held_out, relevance
@@ -47,16 +47,6 @@ def test_planted_sources_are_ranked_right_and_intervals_of_noise_cover_zero():
     assert sum(result["weight"] for result in results) < 4
 
 
-def test_the_scores_are_those_of_models_that_are_fitted_anew():
-    cv, model = StratifiedKFold(3), MKLClassifier(KERNELS, tol=1e-6, C=1.0)
-    found = relevance(model, X, y, cv=cv)
-    fresh = {name: cross_val_score(clone(model).set_params(kernels=k), X, y, cv=cv) for name, k in
-             (("all", KERNELS), ("signal", KERNELS[:1]), ("noise", KERNELS[1:]))}  # fmt: skip
-    np.testing.assert_allclose(found.score_all, fresh["all"])
-    np.testing.assert_allclose(found.score_without[:, 0], fresh["noise"])
-    np.testing.assert_allclose(found.score_alone, np.transpose([fresh["signal"], fresh["noise"]]))
-
-
 def test_a_refit_is_the_optimum_without_the_source():
     train, test = np.arange(60), np.arange(60, 90)
     kernels = [*KERNELS, ("more", Linear(), [3, 4])]
@@ -68,24 +58,6 @@ def test_a_refit_is_the_optimum_without_the_source():
         assert without.gap <= 1e-6
         np.testing.assert_allclose(fold.decisions([without])[0][:, 0], fresh.decision_function(X[test]), atol=2e-2)
         assert without.solutions[0].primal == pytest.approx(fresh.objective_, rel=3e-6)
-
-
-def test_permuting_a_part_is_permuting_the_columns():
-    fold = Fold(MKLClassifier(KERNELS), X, y, None, np.arange(60), np.arange(60, 90), _accuracy)
-    model, order = MKLClassifier(KERNELS).fit(X[:60], y[:60]), np.random.default_rng(1).permutation(30)
-    moved = X[60:].copy()
-    moved[:, :2] = moved[order][:, :2]
-    signal = Row("signal", "source", np.array([True, False]))
-    assert fold.permuted([signal], [order])[0, 0] == model.score(moved, y[60:])
-
-
-def test_standard_errors_are_corrected_for_the_overlap():
-    found = relevance(MKLClassifier(KERNELS), X, y, cv=RepeatedKFold(n_splits=3, n_repeats=2, random_state=0))
-    values = found.score_all - found.score_without[:, 0]
-    assert found.n_splits == 6
-    se = values.std(ddof=1) * np.sqrt(1 / 6 + 0.5)
-    assert found.measure("drop").se[0] == pytest.approx(se)
-    assert found.measure("drop").high[0] == pytest.approx(values.mean() + 2.5706 * se, abs=1e-4)
 
 
 def test_sources_that_stand_in_for_each_other_are_named():
@@ -219,14 +191,6 @@ def test_classes_regression_groups_weights_and_scorers():
     assert row(found, "signal")["permute"] > row(found, "noise")["permute"]
     with pytest.raises(ValueError, match="MKLOneClass has no method score"):
         relevance(MKLOneClass(KERNELS), X, y)
-
-
-def test_own_scores_are_those_of_the_models():
-    weight = rng.random(90)
-    model = MKLRegressor(KERNELS).fit(X, X[:, 0])
-    assert _r2(model, X, X[:, 0], weight) == pytest.approx(r2_score(X[:, 0], model.predict(X), sample_weight=weight))
-    model = MKLClassifier(KERNELS).fit(X, y)
-    assert _accuracy(model, X, y, weight) == pytest.approx(model.score(X, y, weight))
 
 
 def test_it_is_shown_as_text_html_frame_and_picture():

@@ -63,14 +63,6 @@ def test_the_fast_measure_is_that_of_the_full_one_where_sources_share_no_column(
             assert row[key] == pytest.approx(full[row["name"]][key])
 
 
-def test_stability_is_that_of_the_bootstrap(model, facts):
-    boot = bootstrap_weights(model, X, y, 4, 0)
-    shares = boot / boot.sum(axis=1, keepdims=True)
-    rows = {row["name"]: row for row in facts["stability"]["rows"]}
-    for k in range(4):
-        assert rows[f"k{k}"]["median"] == pytest.approx(np.median(shares[:, k]))
-
-
 def test_stability_of_classes_is_that_of_the_mean_of_their_weights():
     """Issue 11, point 24. The spread is over samples, each of which has weights for three classes."""
     labels = np.digitize(X[:, 0] + X[:, 1], [-0.7, 0.7])
