@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 
 import manykernels
-from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV
+from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV
 from manykernels.banks import DenseBank
 from manykernels.estimators.leave_one_out import leave_one_out
 from manykernels.kernels import RBF, Linear
@@ -43,6 +43,24 @@ def test_coefficients_are_those_of_the_covariates_and_have_names():
     plain = MKLRegressor(KERNELS, C=10.0).fit(X, REAL, covariates=numbers)  # an array, by position
     assert plain.covariate_names_ == ["z0", "z1", "z2", "z3"]
     np.testing.assert_allclose(plain.predict(X, covariates=numbers), expected, rtol=1e-8)
+
+
+def test_parts_with_covariates_sum_to_the_decision():
+    """The last part is that of the covariates, for one output and for several."""
+    y = np.where(REAL > 2, "high", CLASS)
+    for target, kind in ((REAL, MKLRegressor), (y, MKLClassifier)):
+        model = kind(KERNELS, C=1.0).fit(X, target, covariates=Z)
+        parts, f = model.decision_parts(X[:9], covariates=Z[:9]), model._decide(X[:9], covariates=Z[:9])
+        assert parts.shape[-1] == 3
+        np.testing.assert_allclose(parts.sum(axis=-1).reshape(f.shape) + model.intercept_, f, atol=1e-10)
+        np.testing.assert_array_equal(parts[..., :2], model.decision_parts(X[:9]))
+    with pytest.raises(ValueError, match="fitted without them"):
+        MKLRegressor(KERNELS, C=1.0).fit(X, REAL).decision_parts(X, covariates=Z)
+
+
+def test_models_of_one_class_refuse_covariates_with_a_cure():
+    with pytest.raises(ValueError, match="MKLOneClass takes no covariates: it has no targets.*subtract what they"):
+        MKLOneClass(KERNELS).fit(X, covariates=Z)
 
 
 def test_as_C_vanishes_the_fit_is_the_regression_on_the_covariates_alone():

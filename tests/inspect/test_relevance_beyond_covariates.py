@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 
 from manykernels import MKLClassifier, MKLRegressor
-from manykernels.inspect import bootstrap_weights, relevance
+from manykernels.inspect import bootstrap_weights, explain_sequences, relevance
 from manykernels.inspect.displays.decision_display import DecisionDisplay
 from manykernels.kernels import Linear
+from manykernels.strings import GappedKmer
 
 KERNELS = [("genes", Linear(), [0, 1, 2]), ("proteins", Linear(), [3, 4, 5])]
 
@@ -69,3 +70,18 @@ def test_bootstrap_samples_and_displays_take_covariates():
     assert bootstrap_weights(model, X, label, n_boot=2, covariates=Z).shape == (2, 2)
     display = DecisionDisplay.from_estimator(model, X, [3, 5], covariates=Z)
     np.testing.assert_allclose(display.decisions, model.decision_function(X, covariates=Z)[[3, 5]], atol=1e-10)
+    np.testing.assert_allclose(display.parts, model.decision_parts(X, covariates=Z)[[3, 5]], atol=1e-10)
+    assert display.names == [*model.kernel_names_, "covariates"]
+    np.testing.assert_allclose(display.intercept, model.intercept_[0])
+
+
+def test_explanations_of_sequences_take_covariates():
+    """Values of mode 0 and the base, which has the part of the covariates, sum to the decision."""
+    rng = np.random.default_rng(0)
+    X, y, age = ["".join(rng.choice(list("ACGT"), 12)) for _ in range(40)], np.arange(40) % 2, rng.normal(size=40)
+    model = MKLClassifier([GappedKmer(l=4, k=3)], C=1.0).fit(X, y, covariates=age)
+    found = explain_sequences(model, X[:5], "gkmexplain", covariates=age[:5])
+    np.testing.assert_allclose(found.decision, model.decision_function(X[:5], covariates=age[:5]), atol=1e-8)
+    np.testing.assert_allclose(found.values.sum(axis=(1, 2)) + found.base, found.decision, atol=1e-8)
+    with pytest.raises(ValueError, match="fitted with the covariates 'z0': give covariates="):
+        explain_sequences(model, X[:5])

@@ -32,7 +32,7 @@ from ._named_parameters import NamedParts
 from ._new_data_warning import tell_news
 from .check_inputs import check_finite, is_precomputed, optional
 from .convergence import warn_convergence
-from .covariates import level_of
+from .covariates import level_of, part_of
 from .lsgkm import save_lsgkm
 from .persist import restore, state_of
 from .plan import FitPlan
@@ -171,19 +171,25 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
             tell_news(self, X)
         return found
 
-    def decision_parts(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
+    def decision_parts(self, X: Any, task: ArrayLike | None = None, covariates: Any = None) -> np.ndarray:
         """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, without the intercept.
 
         Shape (n, M), or (n, T, M) with T > 1 classes, labels or targets; the sum over the last axis plus `intercept_`
-        is the decision, plus the part of the covariates if the model has some.
+        is the decision. If you give the covariates of a model that has some, their part zᵀw is the last entry, M + 1 in
+        all; without them the kernels alone are split.
         """
         check_is_fitted(self)
+        covariates = obs_columns(X, covariates)
         if is_source(X):
+            if covariates is not None:
+                raise ValueError(f"X={X!r} is read block by block, and covariates are for data in memory: load X.")
             return decide(self, X, lambda block: self.decision_parts(block, task))
         with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
             ask, known = self.predictor_.parts, (self.dual_coef_, self.kernel_weights_)
             parts = np.moveaxis(check_finite(lambda: ask(X, *known)), 0, 1)
+            own = None if covariates is None else part_of(self, covariates, len(parts))
+            parts = parts if own is None else np.concatenate([parts, own[..., None]], axis=2)
         tell_news(self, X)
         return parts[:, 0] if parts.shape[1] == 1 else parts
 

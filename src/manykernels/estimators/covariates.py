@@ -113,8 +113,14 @@ def new_covariates(model: Any, given: Any, n: int) -> np.ndarray | None:
 
 def level_of(model: Any, given: Any, n: int) -> np.ndarray:
     """zᵀw + b of n new examples: (n, T), or (T,) without covariates."""
+    part = part_of(model, given, n)
+    return model.intercept_ if part is None else part + model.intercept_
+
+
+def part_of(model: Any, given: Any, n: int) -> np.ndarray | None:
+    """zᵀw of n new examples, (n, T); None without covariates."""
     Z = new_covariates(model, given, n)
-    return model.intercept_ if Z is None else Z @ model.covariate_coef_.T + model.intercept_
+    return None if Z is None else Z @ model.covariate_coef_.T
 
 
 def _columns(given, n):

@@ -210,8 +210,21 @@ class MKLOneClass(OutlierMixin, MKLBase):
         self.warm_start = warm_start
         self.checkpoint = checkpoint
 
-    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
-        """Learn from X; y is ignored, as in scikit-learn's outlier detectors."""
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        task: ArrayLike | None = None,
+        *,
+        covariates: None = None,
+    ) -> Self:
+        """Learn from X; y is ignored, as in scikit-learn's outlier detectors. `covariates` are refused."""
+        if covariates is not None:
+            raise ValueError(
+                "MKLOneClass takes no covariates: it has no targets from which their coefficients could be learned; "
+                "subtract what they explain from the columns of X, or fit a model for each category."
+            )
         return self._fit(self._read(X, y, sample_weight, task))
 
     def _read(self, X, y=None, sample_weight=None, task=None):

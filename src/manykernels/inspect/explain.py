@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_choice, check_integer
+from ..estimators.covariates import level_of
 from ..kernels.frames import is_frame, is_pandas
 from ..kernels.row_selection import take
+from ..kernels.view_data import n_examples
 from ..kernels.views import Views
 from ..sequences import Sequences
 from ._letters import WordValues, counts_whole, has_values, unknown_letters, word_parts
@@ -23,7 +25,7 @@ COPIES = 4096  # of sequences with one letter changed, at a time
 
 def explain_sequences(
     model: Any, X: Any, method: str = "mutagenesis", *, mode: int | None = None, label: Any = None,
-    view: str | None = None, by_kernel: bool = False,
+    view: str | None = None, by_kernel: bool = False, covariates: Any = None,
 ) -> SequenceExplanation:  # fmt: skip
     """What every letter at every position of the sequences does to the decision f of a model.
 
@@ -58,6 +60,8 @@ def explain_sequences(
         The view or column of the sequences to explain if the model reads several.
     by_kernel : bool, default False
         Whether the values are split by kernel, (n, M, L, A).
+    covariates : (n, q), optional
+        As in predict, if the model was fitted with covariates; their part of f is in `base`.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def explain_sequences(
         raise ValueError(f"mode={mode!r} is for method='gkmexplain': leave it out.")
     mode = check_integer("mode", 0 if mode is None else mode, 0, 4)
     row = row_of(model, label)
-    source = _Source(model, X, row, view)
+    source = _Source(model, X, row, view, covariates)
     out = np.zeros((source.M if by_kernel else 1, int(source.sequences.lengths.sum()), source.sequences.alphabet.size))
     base = source.unchanged()
     if method == "mutagenesis":
@@ -96,7 +100,7 @@ def explain_sequences(
 class _Source:
     """The sequences of X that are explained, and the kernels of the model that read them."""
 
-    def __init__(self, model, X, row, view):
+    def __init__(self, model, X, row, view, covariates):
         self.predictor, self.X = model.predictor_, X
         kernels = self.predictor.kernel_list
         if kernels is None:
@@ -104,7 +108,7 @@ class _Source:
         if kernels.tasks is not None:
             raise ValueError("model has several tasks, which explanations do not know: fit plain kernels.")
         self.M, self.kernels, self.n_jobs = kernels.M, kernels.kernels, model.n_jobs
-        self.a, self.intercept = model.dual_coef_[row : row + 1], float(model.intercept_[row])
+        self.a, self.level = model.dual_coef_[row : row + 1], level_of(model, covariates, n_examples(X))[..., row]
         theta = np.atleast_2d(model.kernel_weights_)
         self.theta = np.zeros(self.M)
         self.theta[: theta.shape[1]] = theta[row if len(theta) > 1 else 0]
@@ -174,13 +178,13 @@ class _Source:
         return self.predictor.parts(X, self.a, theta)[0]
 
     def decision(self):
-        return self.predictor.decision(self.X, self.a, self.theta)[0] + self.intercept
+        return self.predictor.decision(self.X, self.a, self.theta)[0] + self.level
 
     def unchanged(self):
-        """The intercept and the part of kernels that do not read the sequences, (n,)."""
+        """The intercept, the part of the covariates and that of kernels that do not read the sequences, (n,)."""
         theta = np.where(self.reads, 0.0, self.theta)
         fixed = self.predictor.decision(self.X, self.a, theta)[0] if theta.any() else np.zeros(len(self.sequences))
-        return fixed + self.intercept
+        return fixed + self.level
 
     def used(self):
         return np.flatnonzero(self.reads & (self.theta * self.predictor.scale[: self.M] != 0))

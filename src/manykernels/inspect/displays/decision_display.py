@@ -8,7 +8,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from ..._pictures import COLOURS, GREY, legend, plain, rows_of, shorts
 from ...estimators.check_inputs import take_examples
-from ...estimators.covariates import level_of
+from ...estimators.covariates import part_of
 from ...kernels.annotated import obs_columns
 from ...kernels.view_data import n_examples
 from .base import Display, check_fitted, check_top, class_names, members_of, output_number
@@ -69,7 +69,7 @@ class DecisionDisplay(Display):
         """Draw a fitted model at the rows `examples` of X, by default the first ten.
 
         `output` is the class whose decision is drawn; None: the predicted class of each example. `more` holds `task`
-        and `covariates` of all examples of X, as in `predict`; the part of the covariates is added to the intercept.
+        and `covariates` of all examples of X, as in `predict`; the covariates have a bar of their own.
         """
         model = check_fitted(model)
         if strange := sorted(more.keys() - {"task", "covariates"}):
@@ -78,8 +78,12 @@ class DecisionDisplay(Display):
         rows = _rows(examples, n_examples(X))
         extra = {} if more.get("task") is None else {"task": np.asarray(more["task"])[rows]}
         parts = model.decision_parts(take_examples(X, rows), **extra)
-        level = level_of(model, obs_columns(X, more.get("covariates")), n_examples(X))
-        rest, labels, label = one_output(model, parts, output, level[rows] if level.ndim == 2 else level)
+        own = part_of(model, obs_columns(X, more.get("covariates")), n_examples(X))
+        if own is not None:
+            own = own[rows, 0, None] if parts.ndim == 2 else own[rows][..., None]
+            names, members = [*names, "covariates"], [*members, np.array([parts.shape[-1]])]
+            parts = np.concatenate([parts, own], axis=-1)
+        rest, labels, label = one_output(model, parts, output)
         parts, intercept = rest
         grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
         texts = [f"{row}{f' → {text}' if text else ''}" for row, text in zip(rows, labels, strict=True)]
