@@ -26,7 +26,7 @@ def planted(seed, n=160):
 @pytest.mark.parametrize(("kind", "seed"), [("regression", 1), ("classification", 2)])
 def test_a_source_that_only_carries_the_batch_is_worth_nothing_beyond_it(kind, seed):
     """Without covariates its 95 % interval lies above 0; with the batch as a covariate it covers 0."""
-    X, real, label, Z = planted(seed)
+    X, real, label, Z = planted(seed, n=320)
     model, y = (MKLRegressor(KERNELS, C=1.0), real) if kind == "regression" else (MKLClassifier(KERNELS, C=1.0), label)
     scoring = None if kind == "regression" else "roc_auc"
     plain, beyond = (relevance(model, X, y, kernels=False, scoring=scoring, covariates=z) for z in (None, Z))

@@ -19,7 +19,7 @@ from ..estimators.plan import FitPlan, read_examples
 from ..inner.systems import blas_for
 from ..kernels.auto import auto_kernels
 from ..kernels.view_data import n_examples
-from ..problem import covariate_basis, in_units
+from ._adjustment import Adjustment, without_kernels
 from .columns import columns_seen, mixed, seeing_only, specs_of, spreads, with_one_value
 
 MAX_ALIGNMENT_ENTRIES = 2**24  # of all kernel matrices that alignments compare
@@ -74,9 +74,8 @@ class Fold:
         own = None if weight is None else weight[train]
         self.model = clone(model).set_params(checkpoint=None, verbose=False, warm_start=False)
         given = cut(train), None if y is None else y[train]
-        self.Z, known = None, None
-        if covariates is not None:
-            self.Z, known = covariates.Z[test], covariates.take(train)
+        self.adjustment = Adjustment(None if covariates is None else covariates.Z[test])
+        known = None if covariates is None else covariates.take(train)
         self.n_train, self.n_test, self.given = len(train), n_examples(self.X), (*given, own, known)
         examples = read_examples(self.model, *self.given)
         self.plan = plan_fit(self.model, examples)
@@ -215,13 +214,9 @@ class Fold:
     def _machine(self, solutions):
         a = np.concatenate([s.a for s in solutions])
         theta = np.concatenate([np.tile(s.theta[: self.M], (len(s.a), 1)) for s in solutions])
-        b = self._level(*self.plan.coefficients(solutions))
+        b = self.adjustment.level(*self.plan.coefficients(solutions))
         measures = [s.gap if s.stationarity is None else s.stationarity for s in solutions]
         return FoldFit(a, theta, b, max(measures), all(s.converged for s in solutions), solutions)
-
-    def _level(self, b, w):
-        """b (T,), or with coefficients w (T, q) of the covariates b + w Zᵀ at the held-out examples, (T, n_test)."""
-        return b if w is None else b[:, None] + w @ self.Z.T
 
     def _nothing(self):
         """The best constant, or the covariates alone; ties between outputs are broken in favour of the largest class.
@@ -229,38 +224,14 @@ class Fold:
         The hinge loss gives −1 to every class with less than half of the examples.
         """
         examples = self.plan.examples
-        Y = examples.Y
-        b, w, zero = np.zeros(len(Y)), None, np.zeros(Y.shape[1])
-        if examples.covariates is not None:
-            E, back = covariate_basis(examples.covariates.Z, examples.intercept)
-            found = np.array([examples.loss.coefficients(y, zero, examples.c, E) for y in Y])
-            b, w = in_units(found, back, examples.intercept)
-        elif examples.intercept and not examples.loss.total:
-            b = np.array([examples.loss.intercept(y, zero, examples.c) for y in Y], dtype=float)
+        Y, (b, w) = examples.Y, without_kernels(examples)
         if len(Y) > 1:
             b = b + TIE_BREAK * (Y @ examples.c) / examples.c.sum()
-        return FoldFit(np.zeros_like(Y), np.zeros((len(Y), self.M)), self._level(b, w), 0.0, True, [])
+        return FoldFit(np.zeros_like(Y), np.zeros((len(Y), self.M)), self.adjustment.level(b, w), 0.0, True, [])
 
     def moved(self, machine, decision, order):
         """The decisions (n_test, T) of a machine with the examples of its kernels in another order."""
-        own = self.rest(decision if self.Z is None else decision - machine.b.T)
-        return decision - own + own[order]
-
-    def rest(self, f):
-        """f (…, n_test, T) without what the covariates of the held-out examples explain; f itself without covariates.
-
-        A source that carries the covariates shares their effect with them, as a fit may split it in any way. So
-        permutations move the rest alone: the part that the covariates express stays with its examples.
-        """
-        if self.Z is None:
-            return f
-        E = self._basis
-        return f - E @ (E.T @ f) / len(E)
-
-    @cached_property
-    def _basis(self):
-        """E (n_test, k), orthogonal columns of length √n_test that span the constant and the covariates."""
-        return covariate_basis(self.Z, True)[0]
+        return self.adjustment.moved(decision, machine.b, order)
 
     def decisions(self, machines):
         """Σ_m f_m + b of each machine at the held-out examples, (n_test, T); machines share the kernel values."""
@@ -289,8 +260,8 @@ class Fold:
             if not every.theta[:, ~stays | cut].any():
                 found.append([same] * len(draws))
                 continue
-            own, seen = (self.rest(parts[:, :, mask].sum(axis=2).T) for mask in (~stays, cut))
-            anew = self.rest(moved[k]) if k in moved else np.zeros((len(draws), 1, 1))
+            own, seen = (self.adjustment.rest(parts[:, :, mask].sum(axis=2).T) for mask in (~stays, cut))
+            anew = self.adjustment.rest(moved[k]) if k in moved else np.zeros((len(draws), 1, 1))
             found.append([self.score(decision - own + own[o] - seen + f) for o, f in zip(draws, anew, strict=True)])
         return np.array(found)
 

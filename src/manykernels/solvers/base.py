@@ -93,7 +93,10 @@ class BaseSolver(Part, ABC):
                 return "it takes no covariates: its steps keep the sum of the dual variables alone"
             own = problem.bank.inner(problem.loss, problem.Y[0], problem.c[0], problem.intercept)
             if own is not None and not self.explicit:
-                return "covariates need the combined kernel as one matrix in the memory of the host"
+                return (
+                    "covariates need the combined kernel as one matrix in the memory of the host (device='cpu', and a "
+                    "memory_limit that allows it), or kernels with few explicit features, such as Linear"
+                )
         return self.refuse(problem)
 
 
