@@ -103,8 +103,8 @@ def _measure(fold, source, orders):
         X = _moved(fold.X, view, column, again, order)
         zero = np.zeros(len(every.b))
         f = fold.plan.decide(every.a, every.theta * sees, zero, fold.plan.read(fold.model, X))
-        others = decision - fold.rest(parts[:, :, sees].sum(axis=2).T)
-        anew = fold.rest(f.T.reshape(len(orders), fold.n_test, -1))
+        others = decision - fold.adjustment.rest(parts[:, :, sees].sum(axis=2).T)
+        anew = fold.adjustment.rest(f.T.reshape(len(orders), fold.n_test, -1))
         permuted.append(np.mean([fold.score(others + one) for one in anew]))
     unknown = np.full(len(rows), np.nan)
     return rows, dict(
