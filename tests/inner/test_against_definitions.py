@@ -7,6 +7,7 @@ from problems import make, times
 from manykernels import losses
 from manykernels.banks import DenseBank
 from manykernels.inner import InnerProblem, matrix_free, systems
+from manykernels.inner.adjusted import AdjustedProblem
 from manykernels.inner.coupled import CoupledProblem
 from manykernels.inner.krylov import conjugate_gradients
 from manykernels.inner.matrix_free import MatrixFreeProblem
@@ -65,17 +66,19 @@ def test_an_inner_problem_returns_a_feasible_point_its_outputs_and_its_gap(loss,
     E = E if free == "covariates" else None
     shape = V, y, c, free == "intercept"
     for shift in (0.0, rng.normal(size=size)):
-        extra = dict(covariates=E) if how in ("dense", "float32") else {}
-        inner = (InnerProblem if extra else MatrixFreeProblem)(*shape, 2, **extra)
+        whole = how in ("dense", "float32")
+        inner = (
+            (InnerProblem if whole else MatrixFreeProblem)(*shape, 2) if E is None else AdjustedProblem(*shape, 2, E)
+        )
         start = V.start(y, c, free == "intercept")
         if E is not None and V.interior:
             problem = Problem(DenseBank(np.moveaxis(Ks, 0, 2), normalize=None), y, V, LpNorm(2), c, True,
                               E[:, 1:])  # fmt: skip
             start, E = problem.start()[0], problem.covariates
-            inner = InnerProblem(*shape, 2, covariates=E)
+            inner = AdjustedProblem(*shape, 2, E)
         for target in (1.0, 1e-3 if how == "float32" else 1e-7):
             given = start.copy()
-            a, outputs, b, gap = inner.solve(K if extra else Matrix(K), start, target, shift=shift)
+            a, outputs, b, gap = inner.solve(K if whole else Matrix(K), start, target, shift=shift)
             np.testing.assert_array_equal(start, given)  # it is left as it was
             lo, hi = V.box(y, c)
             slack = 1e-12 * np.maximum(c, np.abs(a))

@@ -78,9 +78,9 @@ def test_names_of_scores():
     assert scorer_of(MKLClassifier(), "roc_auc") is _roc_auc and scorer_of(MKLOneClass(), "roc_auc") is not _roc_auc
     assert scorer_of(MKLRegressor(loss="poisson"), None) is not _r2  # its score is another
     assert most_refits(5) == 13 and most_refits(40) == 3
-    assert small_enough(SimpleNamespace(M=2, n_train=1024), 32) and not small_enough(
-        SimpleNamespace(M=2, n_train=1024), 33
-    )
+    one = SimpleNamespace(kernel_bytes=lambda: 2**24)
+    assert small_enough(one, held_out.MAX_KEPT_BYTES // 2**24)
+    assert not small_enough(one, held_out.MAX_KEPT_BYTES // 2**24 + 1)
 
 
 def frame_of(n=8):
@@ -335,11 +335,11 @@ def test_the_rows_of_the_largest_mean_permute_are_refitted_in_every_fold(kept_by
 
     def fold_of(k, every=None):
         made.append((k, every))
-        return SimpleNamespace(k=k, M=2, n_train=10, every=every)
+        return SimpleNamespace(k=k, kernel_bytes=lambda: 1600, every=every)
 
     rows = [Row(f"r{m}", "source" if m < 3 else "kernel", np.ones(2, bool)) for m in range(5)]
     orders, seen = [["order", 0], ["order", 1]], []
-    first = SimpleNamespace(k=0, M=2, n_train=10, every=None)
+    first = SimpleNamespace(k=0, kernel_bytes=lambda: 1600, every=None)
     found = held_out.measure_rows(rows, fold_of, {0: first}, orders, 1, 0.9, "score", None, lambda *a: seen.append(a))
     again = [None, None] if kept_bytes else ["fit 0", "fit 1"]  # a fold that is made again starts from its fit
     assert asked == [(k, [2, 4], again[k]) for k in range(2)] and seen == [(1, 2), (2, 2)]

@@ -78,14 +78,15 @@ def test_a_pass_has_the_slope_the_curvature_and_the_values_of_all_examples(loss,
     run.per_feature = 10**9  # every example enters the curvature
     theta, spread = np.array([0.5, 0.2, 0.7]), np.array([0.5, 0.5, 0.0, 0.2, 0.2, 0.2, 0.7])
     w = rng.normal(size=(2, 7)) * (owners != 1)
-    place = LinearModel(w, rng.normal(size=2) * intercept, theta)
+    place = LinearModel(w, rng.normal(size=(2, int(intercept))), theta)
+    b = place.b.sum(axis=1)
     mu = 0.0 if run.smooth else 0.4
     every = np.arange(40)
     for kept in (None, np.full((40, 7), np.nan)):
         level = Stage(every, 1e-3, None, kept)
         for first in (True, False):
             visit = run._visit(level, place, mu, first)
-        f = w @ F.T + place.b[:, None]
+        f = w @ F.T + b[:, None]
         np.testing.assert_allclose(visit.f, f, atol=1e-12)
         lift = 1e-6
         for t in range(2):
@@ -116,8 +117,8 @@ def test_a_pass_has_the_slope_the_curvature_and_the_values_of_all_examples(loss,
         q = np.array([np.sum(visit.v[:, owners == m] ** 2) for m in (0, 2, 3)])
         off = (V.total - visit.a.sum(axis=1)) * intercept
         shrunk = problem.regularizer.shrink(0.5 * q)
-        dual = off @ place.b - problem.conjugates(visit.a).sum() - problem.regularizer.conjugate(0.5 * shrunk**2 * q)
-        primal = risk + V.total * place.b.sum() + half + problem.regularizer.value(theta)
+        dual = off @ b - problem.conjugates(visit.a).sum() - problem.regularizer.conjugate(0.5 * shrunk**2 * q)
+        primal = risk + V.total * b.sum() + half + problem.regularizer.value(theta)
         assert visit.certificate.primal == pytest.approx(primal, rel=1e-9)
         assert visit.certificate.dual == pytest.approx(dual, rel=1e-9)
         assert visit.smoothing == pytest.approx(
@@ -132,7 +133,7 @@ def test_a_pass_has_the_slope_the_curvature_and_the_values_of_all_examples(loss,
         np.testing.assert_allclose(part.v, visit.v, atol=1e-9)
         assert part.certificate.primal == pytest.approx(visit.certificate.primal, rel=1e-9)
         assert part.certificate.dual == pytest.approx(visit.certificate.dual, rel=1e-9)
-        np.testing.assert_allclose(run._off(small, part.a), off, atol=1e-9)
+        np.testing.assert_allclose(run._off(small, part.a).sum(axis=1), off, atol=1e-9)
 
 
 def test_a_sample_of_the_examples_stands_for_all_in_the_curvature(monkeypatch):
@@ -140,34 +141,36 @@ def test_a_sample_of_the_examples_stands_for_all_in_the_curvature(monkeypatch):
     problem, _, _ = make("squared", n=64, T=1)
     problem.c = np.full((1, 64), 0.5)
     run = Descent(problem, Control())
-    place = LinearModel(np.zeros((1, 7)), np.zeros(1), np.full(3, 0.5))
+    place = LinearModel(np.zeros((1, 7)), np.zeros((1, 1)), np.full(3, 0.5))
     for run.per_feature, rows in ((10**9, 64), (4, 32), (2, 16)):
         curve = run._visit(Stage(np.arange(64), 1e-3), place, 0.0).curves[0]
         assert curve.H is not None or len(curve.R) == rows
-        assert curve.s == pytest.approx(64.0)  # Σ S, S = 2 c = 1
+        assert curve.s.item() == pytest.approx(64.0)  # Σ S, S = 2 c = 1
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("k", [0, 1, 2])
 @pytest.mark.parametrize("blocks", [(3,), (5, 30, 2, 9), (20, 1)])
-def test_the_quadratic_model_and_its_minimum_are_those_of_dense_matrices(blocks, intercept, dtype, monkeypatch):
-    """Few rows are kept, more are summed; θ = 0 holds its features."""
+def test_the_quadratic_model_and_its_minimum_are_those_of_dense_matrices(blocks, k, dtype, monkeypatch):
+    """Few rows are kept, more are summed; θ = 0 holds its features. k is the number of free coefficients."""
     monkeypatch.setattr(_primal_quadratic, "MAX_WAITING_ROWS", 6)
     rng, D = np.random.default_rng(sum(blocks)), 8
-    curve, root, rows, roots = Curvature(D), rng.uniform(0.5, 2.0, D), [], []
+    curve, root, rows, roots, columns = Curvature(D, k), rng.uniform(0.5, 2.0, D), [], [], []
     for size in (*blocks, 0):
         G, r = rng.normal(size=(size, D)).astype(dtype), rng.random(size)
-        curve.add(G, r)
+        E = rng.normal(size=(size, k))
+        curve.add(G, r, E)
+        columns.append(E)
         rows.append(G.astype(float))
         roots.append(r)
-    curve.close(root, intercept)
-    G, S = np.vstack(rows) * root, np.concatenate(roots) ** 2
-    H, h, s = (G.T * S) @ G, S @ G, S.sum()
-    H = H - np.outer(h, h) / s if intercept else H
+    curve.close(root)
+    G, S, E = np.vstack(rows) * root, np.concatenate(roots) ** 2, np.vstack(columns)
+    h, s = (E.T * S) @ G, (E.T * S) @ E
+    H = (G.T * S) @ G - h.T @ np.linalg.solve(s, h)
     close = dict(rtol=0, atol=(1e-5 if dtype == np.float32 else 1e-11) * np.abs(H).max())
     np.testing.assert_allclose(curve.multiply(np.eye(D)), H, **close)
     np.testing.assert_allclose(curve.h, h, **close)
-    assert curve.s == pytest.approx(s if intercept else 0.0, rel=1e-6)
+    np.testing.assert_allclose(curve.s, s, rtol=1e-6, atol=1e-12)
     for theta in (np.array([0.5, 0.3, 0.2]), np.array([0.5, 0.0, 0.9])):
 
         class Held:  # what `Answer` asks of a run
@@ -344,7 +347,7 @@ def test_every_line_search_has_the_outputs_of_its_own_examples(loss, monkeypatch
 
     def checked(self, level, last, place, visit, mu):
         for at, found in (last, (place, visit)):
-            np.testing.assert_allclose(found.f, at.w @ F[level.rows].T + at.b[:, None], atol=1e-9)
+            np.testing.assert_allclose(found.f, at.w @ F[level.rows].T + at.b, atol=1e-9)
         seen.append(len(level.rows))
         return between(self, level, last, place, visit, mu)
 
