@@ -1,5 +1,7 @@
 """Every bank is the stack of its kernels in small blocks too, with two threads, and where examples lack a source."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import test_banks
@@ -17,6 +19,7 @@ from manykernels.banks import (
     pairwise,
 )  # fmt: skip
 from manykernels.banks.choice import explicit_bank
+from manykernels.banks.joined import JoinedPredictor
 from manykernels.banks.subset import SubsetBank
 from manykernels.banks.words import degree_predictor, linadd, tables, trie
 from manykernels.kernels import RBF, Cosine, KernelList, Linear, Nystroem, RandomFeatures
@@ -194,3 +197,16 @@ def test_a_subset_has_the_scales_of_its_own_examples(normalize, origin):
     if normalize != "spherical":
         compact = small.restrict(rows, some)
         assert compact is None or np.allclose(compact.matrices(), part, rtol=1e-9)
+
+
+def test_factors_of_rows_are_1_for_the_kernels_of_a_family_without_them():
+    def member(factors, M):
+        return SimpleNamespace(row_factors=lambda: factors, sizes=lambda: (4, M))
+
+    factors = np.random.default_rng(0).random((2, 4))
+    found = JoinedPredictor.__new__(JoinedPredictor)
+    found.which = [np.array([1]), np.array([2, 0])]
+    found.members = [member(None, 1), member(factors, 2)]
+    np.testing.assert_array_equal(found.row_factors(), [factors[1], np.ones(4), factors[0]])
+    found.members = [member(None, 1), member(None, 2)]
+    assert found.row_factors() is None

@@ -251,9 +251,10 @@ def test_a_pickle_is_called_one(tmp_path):
         joblib.dump(model, tmp_path / "model.joblib", compress=compress)
         with pytest.raises(ValueError, match=r"model.joblib is a pickle.*joblib.load.*model.save"):
             manykernels.load(tmp_path / "model.joblib")
-    (tmp_path / "model.pkl").write_bytes(pickle.dumps(model))
-    with pytest.raises(ValueError, match="is a pickle"):
-        manykernels.load(tmp_path / "model.pkl")
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        (tmp_path / "model.pkl").write_bytes(pickle.dumps(model, protocol))
+        with pytest.raises(ValueError, match="is a pickle"):
+            manykernels.load(tmp_path / "model.pkl")
     (tmp_path / "empty").write_bytes(b"")
     with pytest.raises(ValueError, match="damaged"):
         manykernels.load(tmp_path / "empty")

@@ -85,6 +85,11 @@ def test_values_come_back_with_type_order_and_bits(k):
         assert found.flags.f_contiguous == VALUES[k].flags.f_contiguous
 
 
+def test_objects_in_any_order_come_back_at_their_places():
+    value = np.array([[1, "a", None], [(2, 3), 2.5, "b"]], object)
+    assert same(value, there_and_back(np.asfortranarray(value))) and same(value.T, there_and_back(value.T))
+
+
 @pytest.mark.parametrize("dtype", [bool, np.float64, np.int32, np.float32])
 @pytest.mark.parametrize("share", [0.1, 0.6, 0.68, 1.0])
 @pytest.mark.parametrize("size", [8, 9, 16, 17, 64])

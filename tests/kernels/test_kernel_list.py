@@ -70,6 +70,15 @@ def test_equal_columns_are_one_view_and_new_frames_are_cut_by_name():
         kernels.views(FRAME.rename(columns={"a": "z"}))
 
 
+def test_new_frames_may_have_more_columns_only_if_all_kernels_find_theirs_by_name():
+    wide = {"x": FRAME.assign(more=0.0)[["more", *"abcd"]]}
+    named = KernelList.from_spec([("r", RBF(), ("x", ["a"])), ("l", Linear(), ("x", ["b", "c"]))], {"x": FRAME})
+    np.testing.assert_array_equal(named.views(wide)[1].X, X[:, [1, 2]])
+    mixed = KernelList.from_spec([("r", RBF(), ("x", ["a"])), ("l", Linear(), "x")], {"x": FRAME})
+    with pytest.raises(ValueError, match="5"):
+        mixed.views(wide)
+
+
 def test_names_are_made_and_made_unique():
     kernels = KernelList.from_spec([RBF(0.1), RBF(0.1), ("mine", Linear()), (None, Polynomial(2), [0])], X)
     assert kernels.names == [

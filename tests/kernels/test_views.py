@@ -261,3 +261,11 @@ def test_examples_that_lack_the_sequences_are_decided_alone_as_among_others():
     model = MKLClassifier(kernels, C=1.0, approximation="nystroem", rank=6).fit(X, np.arange(12) % 2)
     whole, alone = model.decision_function(X), model.decision_function(X[np.array([11])])
     np.testing.assert_allclose(alone, whole[11:], rtol=1e-9)
+
+
+def test_a_view_that_is_replaced_brings_its_own_examples():
+    views = Views({"a": TABLE, "b": TABLE[:4]}, ids={"a": range(N), "b": range(4)})
+    views["b"] = Views({"a": TABLE, "b": TABLE[2:]}, ids={"a": range(N), "b": range(2, N)})[["b"]]
+    np.testing.assert_array_equal(views.present["b"], [False, False, True, True, True, True])
+    views["b"] = TABLE
+    assert views.present["b"].all()

@@ -131,3 +131,21 @@ def test_words_at_their_places_are_counted_in_every_string(store, normalize):
         F.append(vectors * np.sqrt(np.maximum(values, 0.0)))
     root = 1 / np.sqrt(np.einsum("mii->mi", K))
     check(bank, F, None if normalize is None else root)
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_whole_window_with_an_unknown_letter_anywhere_does_not_count(both):
+    """Also where the unknown letter is in the last letters of the window, beyond those that its word has."""
+    own = dict(unknown="ignore", reverse_complement=both)
+    specs = [GappedKmer(6, 4, d=1, **own), GappedKmer(6, 4, filter="full", **own), Mismatch(4, 1, **own)]
+    rng = np.random.default_rng(5)
+    texts = ["".join(rng.choice(list("ACGTN"), p=[0.3, 0.25, 0.2, 0.15, 0.1], size=14)) for _ in range(n)]
+    texts[0] = texts[1][:7] + "N"  # one window that counts, then one with the unknown letter last
+    bank = WordBank.from_list(KernelList.from_spec(specs, texts), texts, normalize=None)
+    rows, letters = np.arange(n), [np.array(["ACGTN".index(letter) for letter in text]) for text in texts]
+    for m, kernel in enumerate(specs):
+        K = kernel(texts)
+        np.testing.assert_allclose(bank.block(rows, np.eye(3)[m]), K, atol=1e-9 * np.abs(K).max())
+        window, mine = getattr(kernel, "l", kernel.k), [x for x in letters if len(x) >= 6]
+        counts = [(np.lib.stride_tricks.sliding_window_view(x, window) < 4).all(axis=1).any() for x in mine]
+        np.testing.assert_array_equal(np.diag(K)[: len(counts)] > 0, counts)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from manykernels import losses
+from manykernels import Views, losses
 from manykernels.banks import PairwiseBank
 from manykernels.kernels import RBF, Cosine, KernelList, Linear
 from manykernels.problem import Problem
@@ -90,6 +90,21 @@ def test_scales_of_shards_are_those_of_all_examples(kind, normalize, weighted, m
         if normalize == "multiplicative":
             assert scaled.mean[m] == pytest.approx(mean, rel=1e-7, abs=1e-9)
     assert scaled.usable.all() and not far and scaled.kind == normalize
+
+
+def test_words_at_positions_are_measured_on_their_own_view(monkeypatch):
+    rng, (_, Y, c, w) = np.random.default_rng(3), data()
+    left, right = (["".join(row) for row in rng.choice(list("ACGT"), p=p, size=(n, 6))]
+                   for p in ([0.25] * 4, [0.85, 0.05, 0.05, 0.05]))  # fmt: skip
+    X = Views({"left": Sequences.encode(left, "dna"), "right": Sequences.encode(right, "dna")})
+    kernels = KernelList.from_spec([("a", WeightedDegree(2), "left"), ("b", WeightedDegree(2), "right")], X)
+    with Stream(Pieces(X), 2) as stream:
+        stream.arrange(Y, c, w)
+        scaled, _ = moments.normalisation(stream, kernels, stream.head, "multiplicative")
+    own = w / w.sum()
+    for m, texts in enumerate((left, right)):
+        K = WeightedDegree(2)(texts)
+        assert scaled.scale[m] == pytest.approx(1 / (own @ np.diag(K) - own @ K @ own), rel=1e-9)
 
 
 def make(stream, Y, T, max_active=n, tol=1e-3, max_iter=20):
