@@ -182,3 +182,13 @@ def test_a_dual_point_is_taken_into_the_domain_and_pays_for_its_sum():
     a, b = two.start(), np.array([0.3, 0.9])
     found = two.certificate(np.array([0.2, 0.4]), a, b, np.full(3, 0.5), np.ones(3))
     assert found.primal == pytest.approx(0.6 + two.loss.total * 1.2 + 0.75 + two.regularizer.value(np.full(3, 0.5)))
+
+
+def test_covariates_that_separate_one_output_of_several_are_refused():
+    Ks, Y, c, _ = data("logistic")
+    bank = DenseBank(np.moveaxis(Ks[[0, 2, 3]], 0, 2), normalize=None)
+    Z = np.column_stack([np.arange(n) % 2, np.arange(n)]).astype(float)
+    mixed = np.where(np.arange(n) // 2 % 2 == 0, 1.0, -1.0)
+    Problem(bank, [mixed, -mixed], losses.get("logistic"), LpNorm(2), c, True, Z)
+    with pytest.raises(ValueError, match="covariates alone separate the classes"):
+        Problem(bank, [mixed, np.where(Z[:, 0] > 0, 1.0, -1.0)], losses.get("logistic"), LpNorm(2), c, True, Z)

@@ -367,3 +367,14 @@ def test_the_part_of_the_gap_due_to_the_weights_is_finite_where_the_conjugate_is
         assert (t < 1) == (not omega.finite_conjugate)
         expected = omega.value(theta) + omega.conjugate(0.5 * t * q) - 0.5 * t * theta @ q
         assert 0 <= run._weights_gap(theta, q) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_seed_of_a_solver_comes_before_that_of_the_estimator():
+    problem, _, _ = make("hinge", n=60)
+
+    def outcome(own, given):
+        return solve(problem, Coordinate(size=7, random_state=own), tol=1e-3, max_iter=2, random_state=given).a
+
+    np.testing.assert_array_equal(outcome(3, 0), outcome(3, 1))
+    np.testing.assert_array_equal(outcome(None, 3), outcome(3, 0))
+    assert (outcome(None, 0) != outcome(None, 1)).any()
