@@ -12,7 +12,8 @@ from sklearn.metrics import roc_auc_score
 
 from manykernels import MKLClassifier, MKLRegressor, MKLSurvival
 from manykernels.inspect.sources import Row
-from manykernels.report import _held_out, _joined, _measure, _rates, _survival, describe
+from manykernels.kernels import RBF
+from manykernels.report import _details, _held_out, _joined, _measure, _rates, _survival, describe
 from manykernels.report._case import Case
 from manykernels.report._decisions import choose, ranked
 
@@ -392,3 +393,30 @@ def test_steps_of_the_longest_fits_are_kept(monkeypatch):
     found = _measure._convergence(SimpleNamespace(history_=bayes, tol=1e-3))
     assert found["measure"] == "stationarity" and found["runs"][0]["steps"][0]["gap"] == 0.25
     assert found["runs"][0]["class"] is None and "why" in _measure._convergence(SimpleNamespace(history_=[]))
+
+
+def test_weights_by_class_are_those_of_the_sources_they_name():
+    X, y = rng.normal(size=(45, 3)), np.arange(45) % 3
+    X[:, 2] += 2.0 * y
+    kernels = [(name, RBF(0.5), [j]) for j, name in enumerate("abc")]
+    model = MKLClassifier(kernels, C=1.0).fit(X, y)
+    found = _measure._weights(a_case(y, model=model, X=X))["classes"]
+    shares = model.kernel_weights_ / model.kernel_weights_.sum(axis=1, keepdims=True)
+    assert found["sources"][0] == "c" and sorted(found["sources"]) == ["a", "b", "c"] and found["total"] == 3
+    for name, each in zip(found["sources"], found["shares"], strict=True):
+        assert each == pytest.approx(shares[:, "abc".index(name)].tolist())
+
+
+def test_categories_are_counted_from_the_most_frequent_on():
+    values = np.array(["z"] * 5 + ["a"] + ["m"] * 3, object)
+    found = describe._columns(pd.DataFrame({"site": values}))[0][0]
+    assert (found["common"], found["counts"], found["different"]) == (["z", "m", "a"], [5, 3, 1], 3)
+
+
+def test_kernels_that_a_table_leaves_out_still_have_weight():
+    rows = [{"name": f"k{m}", "source": "a", "share": 0.2} for m in range(3)]
+    facts = {"weights": {"kernels": 12, "alive": 8, "rows": rows, "sources": {"a": {}, "b": {}}}}
+    page = _details.kernels(facts).html()
+    assert "4 kernels have no weight at all." in page and "5 more hold 40" in page
+    facts["weights"] |= {"alive": 12}
+    assert "All kernels have weight." in _details.kernels(facts).html()

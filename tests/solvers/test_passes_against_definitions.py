@@ -1,5 +1,7 @@
 """The passes of `primal` and the visits of `coordinate` against sums over all examples, in blocks of a few of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from manykernels.banks.dense import DenseBank
 from manykernels.kernels import KernelList, Linear
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, LpNorm
-from manykernels.solvers import Control, _primal_passes, _primal_quadratic, primal, solve
+from manykernels.solvers import Control, _primal_passes, _primal_quadratic, coordinate, primal, solve
 from manykernels.solvers._primal_passes import MOVABLE_DISTANCE, LinearModel, Stage
 from manykernels.solvers._primal_quadratic import Answer, Curvature
 from manykernels.solvers.coordinate import REST_DISTANCE, Coordinate, Passes, VisitedOutput
@@ -378,3 +380,13 @@ def test_the_seed_of_a_solver_comes_before_that_of_the_estimator():
     np.testing.assert_array_equal(outcome(3, 0), outcome(3, 1))
     np.testing.assert_array_equal(outcome(None, 3), outcome(3, 0))
     assert (outcome(None, 0) != outcome(None, 1)).any()
+
+
+def test_the_better_of_the_passes_and_the_finish_is_returned(monkeypatch):
+    problem, _, _ = make("hinge", n=60)
+    monkeypatch.setattr(coordinate, "IDLE_BEFORE_NEWTON", 1)
+    end = coordinate.Newton.solve
+    for gap, worse in ((1.0, True), (0.0, False)):
+        monkeypatch.setattr(coordinate.Newton, "solve", lambda *args, gap=gap: replace(end(*args), gap=gap))
+        found = solve(problem, Coordinate(size=7), tol=1e-14)
+        assert (found.gap < 1.0) and (found.gap > 0.0) == worse
