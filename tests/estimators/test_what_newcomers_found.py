@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.preprocessing import StandardScaler
 
-from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, Views
+from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLSurvival, Views, survival_targets
 from manykernels.datasets import make_splice
 from manykernels.estimators.check_targets import make_splits
 from manykernels.inspect import relevance, suggest
@@ -138,3 +138,30 @@ def test_a_gap_that_hardly_falls_has_no_time_left():
 def test_a_suggestion_says_how_sure_it_is():
     found = suggest(A, A.sum(axis=1), [("one", RBF(0.5), [0]), ("all", Linear())], Cs=[10.0], cv=3)
     assert "standard errors" in str(found).splitlines()[0] and "likely" not in str(found)
+
+
+def test_pandas_rows_in_another_order_are_refused():
+    """Clinical tables are often sorted in another way; numbers of rows that pandas made up do not count."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(30, 2)), index=[f"P{k}" for k in range(30)])
+    y, Z = pd.Series(X[0] > 0, index=X.index), X[[1]].rename(columns={1: "age"})
+    times = pd.DataFrame({"event": y, "time": rng.exponential(size=30)}, index=X.index)
+    for data, cure in ((X, r"y.loc\[X.index\]"), (Views({"x": X}), "y in the order of X")):
+        with pytest.raises(ValueError, match=f"y has the index of X in another order: give {cure}"):
+            MKLClassifier(C=1.0).fit(data, y[::-1])
+        with pytest.raises(ValueError, match="covariates has the index of X in another order"):
+            MKLClassifier(C=1.0).fit(data, y, covariates=Z[::-1])
+        with pytest.raises(ValueError, match="y has the index of X in another order"):
+            MKLSurvival(C=1.0).fit(data, times[::-1])
+    model = MKLClassifier(C=1.0).fit(X, y, covariates=Z)
+    numbered = MKLClassifier(C=1.0).fit(X, y.reset_index(drop=True), covariates=Z.reset_index(drop=True))
+    np.testing.assert_array_equal(model.dual_coef_, numbered.dual_coef_)
+
+
+def test_strata_without_a_value_are_named():
+    times = survival_targets([True, False, True], [1.0, 2.0, 3.0], ["a", "b", "a"])
+    assert times["stratum"].tolist() == ["a", "b", "a"]
+    with pytest.raises(ValueError, match="strata has 1 missing values: give them a stratum"):
+        survival_targets([True, False, True], [1.0, 2.0, 3.0], ["a", None, "a"])
+    with pytest.raises(ValueError, match="strata='site' is not a column"):
+        survival_targets([True, False, True], [1.0, 2.0, 3.0], "site")

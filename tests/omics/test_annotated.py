@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_score  # noqa: E402
 
 from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLSurvival, load  # noqa: E402
 from manykernels.datasets import make_multiomics  # noqa: E402
-from manykernels.inspect import bootstrap_weights, relevance, suggest  # noqa: E402
+from manykernels.inspect import bootstrap_weights, column_relevance, feature_shares, relevance, suggest  # noqa: E402
 from manykernels.kernels import Linear  # noqa: E402
 from manykernels.omics import annotate, set_kernels, views  # noqa: E402
 
@@ -114,6 +114,20 @@ def test_covariates_are_columns_of_obs_everywhere(adata, mdata):
         MKLClassifier(kernels, C=1.0).fit(adata, "disease", covariates=["agee"])
     with pytest.raises(ValueError, match="covariates='age' names a column of obs.*X is a Views: give the columns"):
         MKLClassifier(kernels, C=1.0).fit(views(adata), y, covariates="age")
+
+
+def test_columns_inside_a_set_take_annotated_data_by_names(adata):
+    kernels = set_kernels({name: DATA.gene_sets[name] for name in ("SET_0", "SET_9")}, adata)
+    Z, y = adata.obs[["age"]], DATA.obs["disease"]
+    model = MKLClassifier(kernels, C=1.0).fit(adata, "disease", covariates="age")
+    found = feature_shares(model, adata[:6], covariates="age", background=adata[:3])
+    same = feature_shares(model, views(adata[:6]), covariates=Z[:6], background=views(adata[:3]))
+    np.testing.assert_allclose(found.values, same.values)
+    found = column_relevance(model, adata, "disease", "SET_0", cv=2, n_permutations=1, covariates="age")
+    same = column_relevance(model, views(adata), y, "SET_0", cv=2, n_permutations=1, covariates=Z)
+    assert [row["permute"] for row in found.table()] == [row["permute"] for row in same.table()]
+    with pytest.raises(ValueError, match="y has the index of X in another order"):
+        MKLClassifier(kernels, C=1.0).fit(adata, adata.obs["disease"][::-1])
 
 
 def test_results_are_written_back_and_survive_a_file(adata, tmp_path):

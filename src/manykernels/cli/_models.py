@@ -15,6 +15,7 @@ from ._talk import Wrong
 
 HINT = " `manykernels init` writes them to an editable file."
 TASKS = ("classification", "regression", "one-class", "survival")
+LOSSES_OF_NUMBERS = ("poisson", "quantile", "huber", "epsilon_insensitive")  # which classes do not have
 WRONG_TARGET = "correct it, or leave the row out"  # what to do about a text among numbers
 CATEGORY = ":category"  # after a column of --adjust
 MAX_CODES = 10  # different whole numbers that may be codes of a category
@@ -41,7 +42,8 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
     frame = read_data(data, settings.get("id"), say, labels)
     if "target" not in settings:
         settings["target"] = only_label(labels)
-    task, y, frame = split_target(frame, settings.get("task"), settings.get("target"), data, say)
+    task = settings.get("task") or ("regression" if settings.get("loss") in LOSSES_OF_NUMBERS else None)
+    task, y, frame = split_target(frame, task, settings.get("target"), data, say)
     of, frame = (None, frame) if groups is None else split_groups(frame, groups, say)
     covariates, frame = (None, frame) if "adjust" not in settings else split_covariates(frame, settings["adjust"], say)
     if covariates is not None and task == "one-class":

@@ -116,9 +116,10 @@ class Checks(BaseEstimator):
 
     def _check_data(self, X, y, sample_weight, task, covariates=None):
         """The `Checked` data of a fit, a search or a path; records the features of X."""
+        check_order(X, y)
+        check_order(X, covariates, "covariates")
         covariates = obs_columns(X, covariates)
         X, y, sample_weight, task = read_annotated(X, y, sample_weight, task)
-        check_order(X, y)
         y, multilabel = self._check_y(y)
         host, card = to_host(X)
         X = self._check_X(host, reset=True)

@@ -8,6 +8,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from .._validation import shown
+from ..kernels.annotated import is_annotated
 from ..kernels.base import len_
 from ..kernels.frames import not_numeric
 from ..kernels.stack import KernelStack
@@ -182,13 +183,31 @@ def check_table(model, X, reset, options):
         raise
 
 
-def check_order(X, y):
-    """A ValueError if a pandas y has the ids of the views X in another order."""
-    if not isinstance(X, Views) or X.ids is None or not (hasattr(y, "iloc") and hasattr(y, "index")):  # pandas
+def check_order(X, y, called="y"):
+    """A ValueError if a pandas y has the ids of X in another order: of views, of a frame of pandas, of an AnnData."""
+    ids, index = _ids(X), None if isinstance(y, Views) else _ids(y)
+    if ids is None or index is None or ids == index or len(ids) != len(index) or set(ids) != set(index):
         return
-    ids, index = X.ids.tolist(), y.index.tolist()
-    if ids != index and len(ids) == len(index) and set(ids) == set(index):
-        raise ValueError("y has the ids of X in another order: give y.loc[X.ids], or Views(..., examples=y.index).")
+    if isinstance(X, Views) and X.ids is not None:
+        raise ValueError(
+            f"{called} has the ids of X in another order: give {called}.loc[X.ids], or Views(..., examples=y.index)."
+        )
+    cure = f"give {called} in the order of X" if isinstance(X, Views) else f"give {called}.loc[X.index]"
+    cure = f"give {called}.loc[X.obs_names]" if is_annotated(X) else cure
+    raise ValueError(f"{called} has the index of X in another order: {cure}.")
+
+
+def _ids(data):
+    """The ids of examples as a list; None if there are none, or if pandas has only numbered the rows."""
+    if is_annotated(data):
+        return data.obs_names.tolist()
+    if isinstance(data, Views):
+        if data.ids is not None:
+            return data.ids.tolist()
+        return next((ids for name in data.names if (ids := _ids(data[name])) is not None), None)
+    if not (hasattr(data, "iloc") and hasattr(data, "index")) or type(data.index).__name__ == "RangeIndex":  # pandas
+        return None
+    return data.index.tolist()
 
 
 def check_y(model, y, numeric, several=False):

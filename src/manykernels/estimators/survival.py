@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
+from ..kernels.annotated import is_annotated, obs_column
 from ..kernels.view_data import n_examples
 from ..losses.base import Loss
 from ..losses.coupled import STRATUM
@@ -158,6 +159,9 @@ class MKLSurvival(HasPath, MKLBase):
         `covariates` (n, q), a frame, a dict of columns or an array, such as age and sex, are adjusted for and not
         penalised: the risk is Σ_m f_m(x) + zᵀw. Columns that are not numbers are categories. Predictions need them too.
         """
+        check_order(X, y)
+        if isinstance(strata, str) and is_annotated(X):
+            strata = obs_column(X, strata)
         return self._fit(self._read(X, read_times(y, strata), sample_weight, task, covariates))
 
     def _read(self, X, y, sample_weight=None, task=None, covariates=None):

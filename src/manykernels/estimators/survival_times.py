@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..kernels.frames import is_frame
+from ..kernels.frames import is_frame, missing_entries
 from .check_inputs import refuse_iterator
 
 EVENT_NAMES = ("event", "e", "status", "event_observed", "observed", "cens", "fstat", "death", "dead")
@@ -46,6 +46,10 @@ def survival_targets(event: ArrayLike, time: ArrayLike, strata: ArrayLike | None
     ]
     if strata is not None:
         labels = np.asarray(strata)
+        if labels.ndim != 1:
+            raise ValueError(f"strata={strata!r} is not a column: give the stratum of every example, (n,).")
+        if (lost := int(missing_entries(labels).sum())) > 0:
+            raise ValueError(f"strata has {lost} missing values: give them a stratum, or leave these examples out.")
         parts.append(("stratum", object if labels.dtype.kind in "OUS" else labels.dtype, labels))
     lengths = {len(values) for _, _, values in parts}
     if len(lengths) > 1:

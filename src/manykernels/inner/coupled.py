@@ -77,6 +77,11 @@ class CoupledProblem(InnerProblem):
     def _newton(self, K, a, target, max_rounds):
         best = self._own(K, a)
         b, f = best[2], best[1] + self.level(best[2])
+        if a.any():  # a warm start for another C may be far worse than none, where the loss has no curvature left
+            nothing = np.zeros_like(f) + self.shift
+            own = self.best_b(nothing)
+            if self._value(a, best[1], f) > self.loss.risk(self.y, self.c, nothing + self.level(own)):
+                a, b, f = np.zeros_like(a), own, nothing + self.level(own)
         for _ in range(max_rounds):
             spend(400.0 + 1e-4 * len(a) ** 3)
             best = min(best, self._own(K, a), self._proved(K, f + self.level(self.best_b(f))), key=_gap)

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from .._validation import check_choice, check_integer
 from ..estimators.check_inputs import take_examples
 from ..estimators.check_targets import make_splits
+from ..kernels.annotated import NamedMatrix, obs_columns, read_annotated
 from ..kernels.view_data import n_examples
 from ..kernels.views import Views
 from .columns import mixed
@@ -67,6 +68,8 @@ def column_relevance(
     """
     check_plain(model)
     check_integer("n_permutations", n_permutations)
+    covariates = obs_columns(X, covariates)
+    X, y, groups = read_annotated(X, y, groups)
     y, n = targets(model, y, scoring), n_examples(X)
     splits = make_splits(cv, np.zeros((n, 1)), y, is_classifier(model), groups)
     rng, score = check_random_state(random_state), scorer_of(model, scoring)
@@ -145,6 +148,8 @@ def _moved(X, view, column, rows, order):
 
 
 def _mixed(X, other, column):
+    if isinstance(X, NamedMatrix):
+        return NamedMatrix(_mixed(X.matrix, other.matrix, column), X.columns)
     if not sp.issparse(X):
         return mixed(X, other, [column])
     out = X.tolil()

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..estimators.check_inputs import take_examples
 from ..estimators.covariates import level_of
+from ..kernels.annotated import obs_columns, read_annotated
 from ..kernels.normalize import inverse_root
 from ..kernels.view_data import n_examples
 from ._games import GamePart, counts_columns, divided, split_views, terms_of
@@ -81,6 +82,7 @@ def feature_shares(
     True
     """
     model = check_fitted(model)
+    covariates, X, background = obs_columns(X, covariates), read_annotated(X)[0], read_annotated(background)[0]
     called, members = members_of(model, "source", sources)
     kernels, predictor = _kernel_list(model), model.predictor_
     A, theta = np.atleast_2d(model.dual_coef_), _weights(model)
