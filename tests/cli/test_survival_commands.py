@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from manykernels import load
 from manykernels.cli import app
 from manykernels.datasets import make_survival
 
@@ -80,3 +81,12 @@ def test_quantiles_and_counts_by_command(table, tmp_path):
         )
         assert done.exit_code == 0, done.output
         assert "D2" in json.loads(run("score", model, tmp_path / "numbers.csv", "--json").stdout)
+
+
+def test_a_loss_of_counts_says_that_few_whole_numbers_are_no_classes(table, tmp_path):
+    frame = pd.read_csv(table).drop(columns=["dead", "site"])
+    frame["days"] = np.arange(len(frame)) % 6
+    frame.to_csv(tmp_path / "counts.csv", index=False)
+    done = run("fit", tmp_path / "counts.csv", "-t", "days", "-C", "1", "--loss", "poisson", "-o", tmp_path / "m.mk")
+    assert done.exit_code == 0, done.output
+    assert type(load(tmp_path / "m.mk")).__name__ == "MKLRegressor"

@@ -105,6 +105,20 @@ def strata_problem(adjust):
     return Ks, y, c, E, V
 
 
+@pytest.mark.parametrize("size", [10.0, 1e3])
+def test_a_start_where_the_loss_has_no_curvature_is_left_for_none(size):
+    """As a warm start for a much larger C may be: its outputs are far apart, and all risk sets have one member left."""
+    Ks, y, c, E, V = strata_problem(True)
+    K = 30.0 * Ks.sum(axis=0)
+    inner = CoupledProblem(V, y, c, 1, E)
+    a, outputs, b, gap = inner.solve(K, -V.slope(y, c, np.zeros(len(y))), 1e-8)
+    assert gap <= 1e-8
+    far = size * a[::-1]
+    found = inner.solve(K, far - E @ (E.T @ far) / len(E), 1e-8)
+    assert found[3] <= 1e-8
+    np.testing.assert_allclose(found[1] + E @ found[2], outputs + E @ b, atol=1e-4 * np.abs(outputs).max())
+
+
 @pytest.mark.parametrize("adjust", [False, True])
 @pytest.mark.parametrize("factored", [5000, 10])
 def test_coupled_losses_have_their_optimum_and_its_curvature_in_the_weights(adjust, factored, monkeypatch):
