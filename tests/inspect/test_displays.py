@@ -131,6 +131,11 @@ def test_relevance_stands_beside_the_weights(two):
     with pytest.raises(ValueError, match="relevance has no row 'other'"):
         WeightsDisplay(["other"], [1.0], relevance=found).plot()
     assert found.plot(top=1).get_title(loc="right") == "1 of 2 sources"
+    kernels = found.of_kind("kernel")
+    told = [label.get_text() for label in found.plot(kind="kernel").get_yticklabels()]
+    assert len(told) == len(kernels) == 2 and kernels.tolist() != [0, 1]
+    for text, m in zip(told, kernels, strict=True):
+        assert text.startswith(found.names[m][:20]) and text.endswith(f"({found.weights[m]:.0%} of weight)")
 
 
 def test_weights_stand_at_the_value_of_their_parameter(two, many):

@@ -351,3 +351,11 @@ def test_the_rows_of_the_largest_mean_permute_are_refitted_in_every_fold(kept_by
     asked.clear()
     held_out.measure_rows(rows, fold_of, {0: first}, orders, None)
     assert [one[:2] for one in asked] == [(0, [0, 1, 2, 3, 4]), (1, [0, 1, 2, 3, 4])]
+
+
+def test_columns_that_are_left_out_have_the_value_of_the_training_examples_everywhere():
+    one = fold.Fold.__new__(fold.Fold)
+    one.given, one.X, one.n_test = (rng.normal(size=(6, 3)), None), rng.normal(size=(4, 3)), 4
+    train, test = one._one
+    np.testing.assert_array_equal(train, np.tile(one.given[0][0], (6, 1)))
+    np.testing.assert_array_equal(test, np.tile(one.given[0][0], (4, 1)))
