@@ -133,7 +133,7 @@ def test_relevance_stands_beside_the_weights(two):
     assert found.plot(top=1).get_title(loc="right") == "1 of 2 sources"
     kernels = found.of_kind("kernel")
     told = [label.get_text() for label in found.plot(kind="kernel").get_yticklabels()]
-    assert len(told) == len(kernels) == 2 and kernels.tolist() != [0, 1]
+    assert len(told) == len(kernels) == 2 and list(kernels) != [0, 1]
     for text, m in zip(told, kernels, strict=True):
         assert text.startswith(found.names[m][:20]) and text.endswith(f"({found.weights[m]:.0%} of weight)")
 
