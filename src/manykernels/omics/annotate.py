@@ -65,5 +65,8 @@ def annotate(data: Any, model: Any, *, X: Any = None, relevance: Any = None, key
         names = [f"{key}_decision"] if decision.ndim == 1 else [f"{key}_decision_{label}" for label in model.classes_]
         columns |= dict(zip(names, decision.reshape(len(predicted), -1).T, strict=True))
     data.uns[key] = found
+    own = (f"{key}_prediction", f"{key}_decision")
+    for name in [name for name in data.obs.columns if name in own or str(name).startswith(f"{own[1]}_")]:
+        del data.obs[name]  # of another model
     for name, values in columns.items():
         data.obs[name] = values
