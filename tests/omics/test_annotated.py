@@ -137,8 +137,10 @@ def test_columns_inside_a_set_take_annotated_data_by_names(adata):
     found = column_relevance(model, adata, "disease", "SET_0", cv=2, n_permutations=1, covariates="age")
     same = column_relevance(model, views(adata), y, "SET_0", cv=2, n_permutations=1, covariates=Z)
     assert [row["permute"] for row in found.table()] == [row["permute"] for row in same.table()]
-    with pytest.raises(ValueError, match="y has the index of X in another order"):
-        MKLClassifier(kernels, C=1.0).fit(adata, adata.obs["disease"][::-1])
+    turned, plain = adata.obs["disease"][::-1], MKLClassifier(kernels, C=1.0)
+    for fit in (plain.fit, MKLClassifierCV(kernels, Cs=[1.0]).fit, lambda *data: relevance(plain, *data)):
+        with pytest.raises(ValueError, match="y has the index of X in another order"):
+            fit(adata, turned)
 
 
 def test_results_are_written_back_and_survive_a_file(adata, tmp_path):

@@ -2,11 +2,11 @@
 
 import math
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from report_cases import a_case
 from scipy.stats import binom, chi2, hypergeom, spearmanr, t
 from sklearn.metrics import roc_auc_score
 
@@ -14,18 +14,9 @@ from manykernels import MKLClassifier, MKLRegressor, MKLSurvival
 from manykernels.inspect.sources import Row
 from manykernels.kernels import RBF
 from manykernels.report import _details, _held_out, _joined, _measure, _rates, _survival, describe
-from manykernels.report._case import Case
 from manykernels.report._decisions import choose, ranked
 
 rng = np.random.default_rng(5)
-
-
-def a_case(y, kind="classification", classes=None, **options):
-    model: Any = MKLClassifier() if kind == "classification" else MKLRegressor()
-    model.classes_ = np.unique(y) if classes is None else np.array(classes)
-    plain = dict(model=model, X=np.zeros((len(y), 1)), y=y, kind=kind, sources=None, scoring=None, n_jobs=None, seed=3,
-                 tick=lambda *a: None)  # fmt: skip
-    return Case(**plain | options)
 
 
 def folds_of(y, T, K=None, sizes=(13, 8, 11)):

@@ -1,11 +1,11 @@
 """Whole reports against fits, `relevance` and bootstrap samples that are made one by one."""
 
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from report_cases import a_case
 from scipy.stats import t
 from sklearn.base import clone
 
@@ -14,19 +14,10 @@ from manykernels.inspect import bootstrap_weights, relevance
 from manykernels.kernels import RBF, Linear
 from manykernels.pairs import Pairs
 from manykernels.report import _measure, describe
-from manykernels.report._case import Case
 from manykernels.report._decisions import choose
 from manykernels.report._singles import check_examples, ids_of
 
 rng = np.random.default_rng(5)
-
-
-def a_case(y, kind="classification", classes=None, **options):
-    model: Any = MKLClassifier() if kind == "classification" else MKLRegressor()
-    model.classes_ = np.unique(y) if classes is None else np.array(classes)
-    plain = dict(model=model, X=np.zeros((len(y), 1)), y=y, kind=kind, sources=None, scoring=None, n_jobs=None, seed=3,
-                 tick=lambda *a: None)  # fmt: skip
-    return Case(**plain | options)
 
 
 def se_of(values, overlap):

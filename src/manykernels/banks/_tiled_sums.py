@@ -68,7 +68,7 @@ class Tiles:
         plain = few(n_rows, n_cols, np.count_nonzero(weights))
         loops = _loops(plain)
         rb, cb = self.shape(n_rows, n_cols, len(theta), _parts(plain, 32 if symmetric else 16))  # the last are small
-        plans, many = self._plan(left, right, weights, shifted, rb, cb, 0 if plain else min(n_rows, n_cols))
+        plans, many = self._plan(left, right, weights, shifted, rb, cb, min(n_rows, n_cols), plain)
 
         def work(tile):
             r0, r1, c0, c1 = tile
@@ -97,10 +97,10 @@ class Tiles:
                 tiles.append((r0, min(r0 + rb, n_rows), c0, min(c0 + cb, n_cols)))
         run_blocks(_quiet(work), tiles, self.n_jobs)
 
-    def _plan(self, left, right, weights, shifted, rb, cb, n):
+    def _plan(self, left, right, weights, shifted, rb, cb, n, by_form):
         """(plans, many) for the sums of each group, in tiles of rb rows and cb columns; n is the smaller side.
 
-        n = 0 asks for kernels by form alone, which NumPy can compute.
+        `by_form` asks for no tables or series, which need the compiled loops.
 
         A plan is (number, group, kernels by form, shifts, tables of the other kernels, one per sum); `many` are groups
         that are summed together: `SmoothColumns` and `NarrowViews`.
@@ -111,7 +111,8 @@ class Tiles:
         for i, group, chosen in self.active((weights != 0).any(axis=0)):
             a, b = left[i], right[i]
             plain = a.factor is None and b.factor is None
-            smooth = smooth_column(group, chosen, a, b) if plain and n else None
+            quick = plain and not by_form
+            smooth = smooth_column(group, chosen, a, b) if quick else None
             p = int(smooth[2].max()) if smooth else n
             shift = (self.mean if shifted and plain else nowhere)[group.members]
             if 3 * p < n and 0.06 * p * T < group.cost(chosen, T):
@@ -122,13 +123,13 @@ class Tiles:
                     many.setdefault("smooth", SmoothColumns()).append(group, chosen, a, b, *sums, *smooth[:2], p)
                     continue
             top, exponentials, direct, table = group.top(a, b), chosen[:0], chosen, None
-            if plain and n:
+            if quick:
                 exponentials, direct = self._exponentials(group, chosen, a, b, top, 2.5 * T, used, threads)
             if exponentials.size:
                 table = self._mixed(group, exponentials, weights, shift, top)
                 used += 2 * table[0].nbytes
             shift = shift.astype(self.dtype)
-            if plain and n and NarrowViews.takes(group, chosen, a, b):
+            if quick and NarrowViews.takes(group, chosen, a, b):
                 used += a.x.nbytes + b.x.nbytes
                 forms = group.degree[direct], group.g[direct], group.c[direct], shift[direct]
                 views = many.setdefault(group.pairs.kind, NarrowViews(group.pairs.kind))

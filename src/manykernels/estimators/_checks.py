@@ -13,7 +13,7 @@ from .._validation import check_choice, check_integer, check_number, shown
 from ..banks.base import Source
 from ..banks.choice import FEATURES
 from ..kernels import Kernel, KernelSpec
-from ..kernels.annotated import obs_columns, read_annotated
+from ..kernels.annotated import read_annotated
 from ..kernels.frames import check_names, completed, is_frame
 from ..kernels.low_rank import APPROXIMATIONS
 from ..kernels.normalize import CHOICES_OF_MODELS
@@ -31,12 +31,12 @@ from ..streaming.stream import Stream
 from .check_inputs import (
     as_mixed,
     check_kernel_order,
-    check_order,
     check_stack,
     check_table,
     check_views,
     is_precomputed,
     optional,
+    read_examples,
     refuse_text,
 )
 from .check_targets import check_weight
@@ -116,10 +116,7 @@ class Checks(BaseEstimator):
 
     def _check_data(self, X, y, sample_weight, task, covariates=None):
         """The `Checked` data of a fit, a search or a path; records the features of X."""
-        check_order(X, y)
-        check_order(X, covariates, "covariates")
-        covariates = obs_columns(X, covariates)
-        X, y, sample_weight, task = read_annotated(X, y, sample_weight, task)
+        X, y, covariates, sample_weight, task = read_examples(X, y, covariates, sample_weight, task)
         y, multilabel = self._check_y(y)
         host, card = to_host(X)
         X = self._check_X(host, reset=True)

@@ -8,7 +8,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from .._validation import shown
-from ..kernels.annotated import is_annotated
+from ..kernels.annotated import is_annotated, obs_columns, read_annotated
 from ..kernels.base import len_
 from ..kernels.frames import not_numeric
 from ..kernels.stack import KernelStack
@@ -181,6 +181,15 @@ def check_table(model, X, reset, options):
         if sentence:
             raise ValueError(sentence) from error
         raise
+
+
+def read_examples(X, y, covariates, *columns):
+    """(X, y, covariates, *columns): annotated data as views, and names of obs as its columns; see `check_order`."""
+    check_order(X, y)
+    check_order(X, covariates, "covariates")
+    covariates = obs_columns(X, covariates)
+    X, y, *columns = read_annotated(X, y, *columns)
+    return X, y, covariates, *columns
 
 
 def check_order(X, y, called="y"):

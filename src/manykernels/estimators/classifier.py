@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from .. import losses, regularizers
 from .._validation import check_choice, shown
-from ..kernels.annotated import obs_columns, read_annotated
+from ..kernels.annotated import obs_columns
 from ..losses.base import Loss
 from ..regularizers.base import Regularizer
 from ..solvers.base import BaseSolver
@@ -20,7 +20,7 @@ from ..streaming import is_source
 from ._available import available_if
 from .base import MKLBase
 from .calibration import learn_sigmoids
-from .check_inputs import check_order
+from .check_inputs import read_examples
 from .check_targets import check_loss
 from .choose_c import check_C
 from .outputs import check_multilabel, choose_multi_class, probabilities, read_labels
@@ -305,10 +305,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
             if self.calibrate is not None:
                 raise ValueError(f"calibrate={self.calibrate!r} needs data in memory: give arrays, or calibrate=None.")
             return fit_source(self, X, y, sample_weight, task, covariates)
-        check_order(X, y)
-        check_order(X, covariates, "covariates")
-        covariates = obs_columns(X, covariates)
-        X, y, sample_weight, task = read_annotated(X, y, sample_weight, task)
+        X, y, covariates, sample_weight, task = read_examples(X, y, covariates, sample_weight, task)
         examples = self._read(X, y, sample_weight, task, covariates)
         self._fit(examples)
         if self.calibrate is not None:

@@ -16,11 +16,10 @@ from sklearn.utils import check_random_state
 from .. import losses
 from .._validation import check_integer, check_number
 from ..estimators import MKLClassifier, MKLRegressor, MKLSurvival
-from ..estimators.check_inputs import among_themselves, optional
+from ..estimators.check_inputs import among_themselves, optional, read_examples
 from ..estimators.check_targets import check_weight, make_splits
 from ..estimators.covariates import Covariates, check_covariates
 from ..estimators.survival_times import read_times
-from ..kernels.annotated import obs_columns, read_annotated
 from ..kernels.pairs import Pairs
 from ..kernels.view_data import n_examples
 from ._interchangeable import find_groups
@@ -126,8 +125,7 @@ def relevance(
     if refits is not None:
         check_integer("refits", refits, 0)
     check_number("level", level, 0, 1)
-    covariates = obs_columns(X, covariates)
-    X, y, groups, sample_weight = read_annotated(X, y, groups, sample_weight)
+    X, y, covariates, groups, sample_weight = read_examples(X, y, covariates, groups, sample_weight)
     X = among_themselves(X)
     y, n = targets(model, y, scoring), n_examples(X)
     if y.ndim not in (1, 2) or len(y) != n:

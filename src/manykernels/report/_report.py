@@ -13,13 +13,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_number
-from ..estimators.check_inputs import among_themselves, is_precomputed
+from ..estimators.check_inputs import among_themselves, is_precomputed, read_examples
 from ..estimators.covariates import Covariates, new_covariates
 from ..estimators.cross_validated import CrossValidated
 from ..estimators.survival_times import read_times
 from ..inspect.displays.base import members_of
 from ..inspect.tables import check_model
-from ..kernels.annotated import obs_columns, read_annotated
 from ..kernels.view_data import n_examples
 from ._case import Case, kind_of
 from ._measure import measure
@@ -114,8 +113,7 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
     chosen = model if search is None else search.best_estimator_
     asked = ReportOptions(**options)
     target = asked.target or (y if isinstance(y, str) else None)
-    adjusted = obs_columns(X, asked.covariates)
-    X, y, groups = read_annotated(X, y, asked.groups)
+    X, y, adjusted, groups = read_examples(X, y, asked.covariates, asked.groups)
     X = among_themselves(X)
     kind, n = kind_of(chosen), n_examples(X)
     if is_list(asked.examples):
