@@ -4,7 +4,7 @@ Each outer step combines the kernels of the active examples, solves the box QP t
 with `a`, and asks a weight step for new weights. When the gap on the active examples is small enough, a
 pass over all examples in float64 follows: either the gap holds there too, or the examples that violate it join. So an
 outer step costs a fraction of a pass over the kernels, and a fit costs a few passes. The combined kernel of the active
-examples is float32 if `tol` allows it, until it proves too coarse for the problem.
+examples is float32 if `tol` allows it and there are 1,000 examples, until it proves too coarse for the problem.
 
 The gap lies between the best primal value on the active examples and the best bound so far, which may belong to
 different points. At p = 1 the bound of one a, max_m q_m, jumps where a is not unique, as with kernels of low rank: J
