@@ -28,6 +28,7 @@ COMMANDS = (
     "card_peers",
     "threads",
     "lowrank",
+    "limits",
 )
 
 
@@ -47,7 +48,9 @@ def main():
         action="store_true",
         help="splice: ten million sequences too (an hour, 20 GB); auto: up to 10,000 examples",
     )
-    parser.add_argument("--only", help="sources, pairs, survival, threads, tables: what to run, such as mfeat,webkb")
+    parser.add_argument(
+        "--only", help="sources, pairs, survival, threads, tables, limits: what to run, such as mfeat,webkb"
+    )
     parser.add_argument("--threads", help="threads: their numbers, such as 1,8,16")
     parser.add_argument("--jobs", type=int, help="tables, auto, gkm, survival: models that are fitted side by side")
     parser.add_argument("--task", choices=("classification", "regression", "one-class"), help="tables: one of them")
@@ -60,8 +63,8 @@ def main():
         parser.error("--dataset is for compare only")
     if command not in ("splice", "auto") and options.pop("huge"):
         parser.error("--huge is for splice and auto only")
-    if command not in ("sources", "pairs", "survival", "threads", "tables") and options.pop("only"):
-        parser.error("--only is for sources, pairs, survival, threads and tables only")
+    if command not in ("sources", "pairs", "survival", "threads", "tables", "limits") and options.pop("only"):
+        parser.error("--only is for sources, pairs, survival, threads, tables and limits only")
     if command not in ("tables", "auto", "gkm", "survival") and options.pop("jobs"):
         parser.error("--jobs is for tables, auto, gkm and survival only")
     for name in ("task", "half", "rows"):

@@ -93,4 +93,4 @@ def problem(kind, n, M, data):
 def estimator(kernels, p, options, n_jobs):
     from manykernels import MKLClassifier
 
-    return MKLClassifier(kernels, regularizer=p, C=1, tol=1e-3, n_jobs=n_jobs, **options)
+    return MKLClassifier(kernels, **{"regularizer": p, "C": 1, "tol": 1e-3, "n_jobs": n_jobs} | options)
