@@ -67,7 +67,14 @@ def test_folds_keep_covariates_in_their_order_and_other_measures_too():
 def test_bootstrap_samples_and_displays_take_covariates():
     X, _, label, Z = planted(1, n=60)
     model = MKLClassifier(KERNELS, C=1.0).fit(X, label, covariates=Z)
-    assert bootstrap_weights(model, X, label, n_boot=2, covariates=Z).shape == (2, 2)
+    draw, found = np.random.RandomState(3), bootstrap_weights(model, X, label, 2, 3, covariates=Z)
+    for weights in found:
+        drawn = np.zeros(len(X))
+        for value in np.unique(label):
+            rows = np.flatnonzero(label == value)
+            drawn[rows] = draw.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))
+        fitted = MKLClassifier(KERNELS, C=1.0).fit(X, label, sample_weight=drawn, covariates=Z)
+        np.testing.assert_allclose(weights, fitted.kernel_weights_, rtol=1e-6, atol=1e-9)
     display = DecisionDisplay.from_estimator(model, X, [3, 5], covariates=Z)
     np.testing.assert_allclose(display.decisions, model.decision_function(X, covariates=Z)[[3, 5]], atol=1e-10)
     np.testing.assert_allclose(display.parts, model.decision_parts(X, covariates=Z)[[3, 5]], atol=1e-10)
