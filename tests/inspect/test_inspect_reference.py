@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
+from sklearn.metrics import accuracy_score, log_loss, r2_score, roc_auc_score
 from sklearn.model_selection import KFold
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
-from manykernels.inspect import fold, held_out, relevance
+from manykernels.inspect import fold, held_out, relevance, relevance_result
 from manykernels.inspect._interchangeable import _joins, find_groups
 from manykernels.inspect.columns import (
     column_sources,
@@ -295,6 +295,35 @@ def test_a_table_as_text_says_what_was_measured():
         found.row("r9")
     found.names[1] = "nancy"  # a name is no missing value
     assert "nancy" in str(found)
+
+
+def test_what_shares_columns_is_told_in_part(monkeypatch):
+    monkeypatch.setattr(relevance_result, "SHARED_SHOWN", 2)
+    found = made_up(rows=9)
+    place = {found.names[m]: k for k, m in enumerate(found.order())}
+    found.shared = [Shared(f"r{m}", [f"r{m + 1}"]) for m in range(5)]
+    found.overlapping = [["r0", "r1"], ["r5", "r2", "r3"], ["r6", "r7"], ["r4", "r8"]]
+    groups = sorted((sorted(g, key=place.get) for g in found.overlapping), key=lambda g: place[g[0]])
+    lines = str(found).splitlines()[-4:]
+    for names, line in zip(groups, lines, strict=False):
+        assert line.startswith(f"{', '.join(names[:-1])} and {names[-1]} share half") == (names in groups[:2])
+    assert lines[2].startswith("2 more groups of sources") and lines[3].startswith("5 sources have some columns")
+    found.shared = [one._replace(taken=True) for one in found.shared]
+    lines = str(found).splitlines()[-3:]
+    assert [line.split(" also")[0] for line in lines[:2]] == ["r0", "r1"] and lines[2].startswith("3 more sources see")
+    found.shared = found.shared[:2]
+    assert [line.split(" also")[0] for line in str(found).splitlines()[-2:]] == ["r0", "r1"]
+
+
+def test_probabilities_of_held_out_examples_are_calibrated_on_the_training_examples():
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    y[X[:, 0] > 0.3] = 1
+    model = MKLClassifier([("a", RBF(0.3), [0, 1]), ("b", Linear(), [2])], C=1.0, calibrate="sigmoid", random_state=4)
+    splits = list(KFold(2).split(X))
+    found = relevance(model, X, y, cv=splits, scoring="neg_log_loss", refits=0, kernels=False)
+    for k, (train, test) in enumerate(splits):
+        fitted = clone(model).fit(X[train], y[train])
+        assert found.score_all[k] == pytest.approx(-log_loss(y[test], fitted.predict_proba(X[test])), abs=1e-3)
 
 
 def test_theta_given_by_the_user_is_shared_among_what_is_left():

@@ -186,7 +186,7 @@ def test_sources_are_rows_by_worth_and_units_are_their_sums(monkeypatch):
              _joined.Unit("b and d", ["b", "d"], "columns", np.ones(1))]  # fmt: skip
     together = {"b and d": dict(relevance=0.9, relevance_low=0.5, drop=0.4)}
     given = dict(table=table, together=together, units=units, measure="relevance", method="fast", scoring="roc_auc",
-                 shared=[dict(name="c", others=["a"], taken=True), dict(name="b", others=[], taken=False)])  # fmt: skip
+                 shared=[dict(name="c", others=["a"], taken=True), dict(name="a", others=[], taken=False)])  # fmt: skip
     found = _held_out.source_rows({"sources": shares}, given)
     assert [row["name"] for row in found["rows"]] == ["c", "a", "b"]  # the last three by permute, then by share
     assert found["total"] == 4 and found["left_share"] == 0.3
