@@ -138,6 +138,7 @@ def check_model(model):
     n, M = predictor.sizes()
     model._check_params()
     outputs = checked_outputs(model)
+    check(is_classifier(model) == ("classes_" in own), "classes_ does not go with the estimator")
     if is_classifier(model):
         check_is("loss", model.loss, (str, Loss))
     check_array("dual_coef_", model.dual_coef_, np.float64, outputs, n)
@@ -167,7 +168,11 @@ def check_model(model):
         check_list("metric_", metric["column"], str, len(metric["scale"]))
         for name in ("scale", "share"):
             check_array("metric_", metric[name], np.float64, len(metric["column"]))
+    check(
+        ("baseline_hazard_" in own) == ("baseline_times_" in own), "baseline_times_ does not go with baseline_hazard_"
+    )
     if "baseline_hazard_" in own:
+        check(type(model.strata_) is np.ndarray and model.strata_.ndim == 1, "strata_ is no list of strata")
         check_array("unique_times_", model.unique_times_, np.float64, None)
         check_array("baseline_times_", model.baseline_times_, np.float64, None)
         check_array("baseline_hazard_", model.baseline_hazard_, np.float64, None, len(model.baseline_times_))
@@ -183,6 +188,8 @@ def check_model(model):
     check_integer("searched_", own.get("searched_", 1), 1, 2**48)
     for name in ("objective_", "duality_gap_", "n_iter_"):
         check_is(name, getattr(model, name), Real)  # a fitted attribute
+    for name in ("noise_", "stationarity_", "log_marginal_likelihood_"):  # of empirical Bayes
+        check_is(name, own.get(name, 0.0), Real)
     precomputed = isinstance(predictor, DensePredictor)
     check(is_precomputed(model) == precomputed, "kernels are not those of the model")
     check(not precomputed or predictor.n_train == model.n_features_in_, "n_features_in_ is not that of the kernels")
