@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from manykernels import MKLClassifier
-from manykernels.kernels import RBF, KernelList, Linear, Polynomial
+from manykernels.kernels import RBF, KernelList, Linear, Polynomial, Views
 from manykernels.losses import Hinge, Squared
 from manykernels.sequences import Sequences
 from manykernels.solution import Solution, Status
@@ -47,6 +47,7 @@ n = 37
 X = rng.normal(size=(n, 3)) * [1, 2, 3] + [0, 5, -1]
 c, w = rng.uniform(0.1, 2, n), rng.uniform(0.1, 3, n)
 c[4] = w[4] = 0.0
+HOLE = np.where((np.arange(n) >= 6) & (np.arange(n) < 13), 0.0, w)  # a piece without weight
 Y = np.where(rng.random((2, n)) < 0.4, 1.0, -1.0)
 
 
@@ -76,11 +77,11 @@ def test_shards_have_their_own_examples_targets_costs_and_weights(in_order):
     stream.__exit__()
 
 
-@pytest.mark.parametrize("weights", [None, w])
+@pytest.mark.parametrize("weights", [None, w, HOLE], ids=["equal", "weights", "a piece without"])
 def test_moments_of_columns_are_those_of_all_examples(weights):
     stream = opened(weights=weights)
     mean, deviation = stream.columns()
-    own = np.ones(n) if weights is None else w
+    own = np.ones(n) if weights is None else weights
     expected = np.average(X, axis=0, weights=own)
     np.testing.assert_allclose(mean, expected)
     np.testing.assert_allclose(deviation, np.sqrt(np.average((X - expected) ** 2, axis=0, weights=own)))
@@ -100,14 +101,14 @@ def test_moments_of_columns_are_those_of_all_examples(weights):
 
 
 @pytest.mark.parametrize("kind", ["multiplicative", "trace", "spherical", None])
-@pytest.mark.parametrize("weights", [None, w])
+@pytest.mark.parametrize("weights", [None, w, HOLE], ids=["equal", "weights", "a piece without"])
 def test_scales_are_those_of_a_bank_of_all_examples(kind, weights, monkeypatch):
     """Features, words and pairs of examples, each with blocks that end in the middle of a matrix."""
     monkeypatch.setattr(moments, "ROWS_PER_MATRIX", 4)
     specs = [("a", Linear(), [0, 1]), ("b", RBF(0.1)), ("c", Linear(), [2]), ("d", Polynomial(2, 0.3, 1.0), [1, 2])]
     kernels = KernelList.from_spec(specs, X)
     scaled, far = moments.normalisation(opened(weights=weights), kernels, X, kind)
-    own = np.ones(n) if weights is None else w
+    own = np.ones(n) if weights is None else weights
     for m, (_, kernel, *columns) in enumerate(specs):
         x = X[:, columns[0]] if columns else X
         K = kernel.resolve(x)(x)
@@ -120,19 +121,33 @@ def test_scales_are_those_of_a_bank_of_all_examples(kind, weights, monkeypatch):
     assert not far
 
 
-@pytest.mark.parametrize("weights", [None, w])
-def test_scales_of_words_are_those_of_all_pairs(weights, monkeypatch):
-    texts = ["".join(rng.choice(list("ACGT"), 9)) for _ in range(n)]
-    texts[3] = "NNCGTACGT"
+@pytest.mark.parametrize("degree", [3, 24])  # words of 24 letters, of three bits each, are no numbers of 64 bits
+@pytest.mark.parametrize("weights", [None, w, HOLE], ids=["equal", "weights", "a piece without"])
+def test_scales_of_words_are_those_of_all_pairs(weights, degree, monkeypatch):
+    texts = ["".join(rng.choice(list("ACGT"), 9)) + "ACGTTGCA" * (2 * (degree > 9)) for _ in range(n)]
+    texts[3] = "NN" + texts[3][2:]
     data = Sequences.encode(texts, unknown="ignore")
-    kernels = KernelList.from_spec(degree_kernels(3), data)
+    kernels = KernelList.from_spec(degree_kernels(degree), data)
     monkeypatch.setattr(Stream, "room", 24 * n * 2)  # two positions at a time
     scaled, _ = moments.normalisation(opened(data, weights), kernels, data, "multiplicative")
-    own = np.ones(n) if weights is None else w
+    own = np.ones(n) if weights is None else weights
     for m, kernel in enumerate(kernels.kernels):
         K = kernel(data, data)
         variance = own @ K.diagonal() / own.sum() - own @ K @ own / own.sum() ** 2
         assert scaled.scale[m] == pytest.approx(1 / variance, rel=1e-6)
+
+
+def test_the_precision_of_words_is_that_of_words_alone(monkeypatch):
+    """A list of numbers and words: each kernel is judged by the precision of its own moments."""
+    texts = Sequences.encode(["".join(rng.choice(list("ACGT"), 9)) for _ in range(n)])
+    data, seen = Views({"x": X, "t": texts}), {}
+    specs = [("a", Linear(), ("x", [0])), *(("d", k, "t") for _, k in degree_kernels(2)), ("b", RBF(0.1), "x")]
+    kernels = KernelList.from_spec([(f"{name}{m}", *rest) for m, (name, *rest) in enumerate(specs)], data)
+    true = KernelList.scales
+    monkeypatch.setattr(KernelList, "scales", lambda self, *a: seen.update(known=a[3]) or true(self, *a))
+    moments.normalisation(opened(data), kernels, data, "multiplicative")
+    words = [k for k, (name, *_) in enumerate(specs) if name == "d"]
+    np.testing.assert_array_equal(seen["known"] > 1e-12, np.isin(np.arange(kernels.M), words))
 
 
 class Made:
