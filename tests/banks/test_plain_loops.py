@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from manykernels import MKLClassifier
+from manykernels import MKLClassifier, MKLRegressor
 from manykernels.banks import PairwiseBank, _plain_loops
 from manykernels.kernels import RBF, Chi2, HistogramIntersection, KernelList, Laplacian, Linear, Polynomial
 from manykernels.kernels import pair_blocks as blocks
@@ -101,3 +101,18 @@ def test_small_predictions_of_a_loaded_model_do_not_load_the_compiler(tmp_path):
     ).stdout.split()
     assert said[-1] == "False"
     np.testing.assert_allclose(np.array(said[:-1], float), model.decision_function(X[:7]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("limit", [None, "200kB"])
+def test_decisions_sum_all_tiles_of_the_support(limit):
+    """Tiles have other sizes with NumPy: more support examples than one tile has columns."""
+    rng = np.random.default_rng(3)
+    n = 300 if limit else 1500
+    X = rng.uniform(-1, 1, size=(n, 2))
+    model = MKLRegressor([RBF(0.3), RBF(1.0)], C=1.0, memory_limit=limit).fit(X, X[:, 0] * X[:, 1])
+    K = sum(
+        w * s * np.exp(-g * ((X[:, None] - X[model.support_]) ** 2).sum(axis=2))
+        for w, s, g in zip(model.kernel_weights_, model.kernel_scale_, (0.3, 1.0), strict=True)
+    )
+    assert len(model.support_) == n
+    np.testing.assert_allclose(model.predict(X), K @ model.dual_coef_[0] + model.intercept_, atol=1e-5)

@@ -248,16 +248,16 @@ def take(sides, rows, active):
 
 def decide(tiles, left, right, A, theta, n_rows):
     """Σ_m θ_tm K_m @ A[t] between two lists of sides, (T, n_rows); theta is (1, M) or (T, M)."""
-    n_cols = A.shape[1]
-    _, width = tiles.shape(n_rows, n_cols, len(theta))
-    parts = np.zeros((-(-n_cols // width), len(A), n_rows))
+    found, total = [], np.zeros((len(A), n_rows))
 
     def emit(r0, r1, c0, c1, blocks):
-        for t, a in enumerate(A):
-            parts[c0 // width, t, r0:r1] = blocks[t if len(blocks) > 1 else 0] @ a[c0:c1]
+        part = [blocks[t if len(blocks) > 1 else 0] @ a[c0:c1] for t, a in enumerate(A)]
+        found.append((c0, r0, r1, np.array(part)))
 
-    tiles.weighted(left, right, theta, n_rows, n_cols, emit)
-    return parts.sum(axis=0)
+    tiles.weighted(left, right, theta, n_rows, A.shape[1], emit)
+    for _, r0, r1, part in sorted(found, key=lambda one: one[:2]):  # threads finish in any order
+        total[:, r0:r1] += part
+    return total
 
 
 def writer(out, symmetric=False, layers=None):
