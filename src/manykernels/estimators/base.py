@@ -1,4 +1,4 @@
-"""The base class of the three estimators: the kernels of X, the fit, and predictions."""
+"""The base class of the estimators: the kernels of X, the fit, and predictions."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def inner_problem(problem: Problem, y: np.ndarray, c: np.ndarray, rows: Any = sl
         if own is not None:
             raise ValueError(
                 f"the {problem.loss.name} loss needs the combined kernel of all {problem.bank.n} examples in memory: "
-                "raise memory_limit, or take device='cpu'"
+                "raise memory_limit, take device='cpu', or, for pairs of objects, loss='log_time'"
             )
         return CoupledProblem(problem.loss, y, c, problem.bank.n_jobs, E)
     return host_problem(problem, y, c, rows) if own is None else own
