@@ -35,8 +35,8 @@ from .check_inputs import (
     check_table,
     check_views,
     is_precomputed,
+    open_annotated,
     optional,
-    read_examples,
     refuse_text,
 )
 from .check_targets import check_weight
@@ -116,7 +116,7 @@ class Checks(BaseEstimator):
 
     def _check_data(self, X, y, sample_weight, task, covariates=None):
         """The `Checked` data of a fit, a search or a path; records the features of X."""
-        X, y, covariates, sample_weight, task = read_examples(X, y, covariates, sample_weight, task)
+        X, y, covariates, sample_weight, task = open_annotated(X, y, covariates, sample_weight, task)
         y, multilabel = self._check_y(y)
         host, card = to_host(X)
         X = self._check_X(host, reset=True)
@@ -132,11 +132,10 @@ class Checks(BaseEstimator):
         return None, False
 
     def _check_X(self, X, *, reset, part=False):
-        """X as kernels take it; records (with reset=False: compares) the number and names of the features.
+        """X on the host as kernels take it; records (with reset=False: compares) the number and names of the features.
 
         With `part` X holds only the first examples.
         """
-        X = to_host(read_annotated(X)[0])[0]
         refuse_text(X)
         X = as_mixed(X) if self._chooses() else X
         if is_source(X):
@@ -240,7 +239,7 @@ class Checks(BaseEstimator):
 
     def _new_X(self, X, task=None):
         """New data X, with tasks `task`, as the fitted model takes them."""
-        X = self._check_X(X, reset=False)
+        X = self._check_X(to_host(read_annotated(X)[0])[0], reset=False)
         known = optional(self, "tasks_")
         if task is None and known is None:
             return X

@@ -183,8 +183,11 @@ def check_table(model, X, reset, options):
         raise
 
 
-def read_examples(X, y, covariates, *columns):
-    """(X, y, covariates, *columns): annotated data as views, and names of obs as its columns; see `check_order`."""
+def open_annotated(X, y, covariates, *columns):
+    """(X, y, covariates, *columns) with an AnnData or MuData as views, and names of its obs as these columns.
+
+    A ValueError if y or the covariates have the examples of X in another order, see `check_order`.
+    """
     check_order(X, y)
     check_order(X, covariates, "covariates")
     covariates = obs_columns(X, covariates)

@@ -20,7 +20,6 @@ from ..streaming import is_source
 from ._available import available_if
 from .base import MKLBase
 from .calibration import learn_sigmoids
-from .check_inputs import read_examples
 from .check_targets import check_loss
 from .choose_c import check_C
 from .outputs import check_multilabel, choose_multi_class, probabilities, read_labels
@@ -305,7 +304,6 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
             if self.calibrate is not None:
                 raise ValueError(f"calibrate={self.calibrate!r} needs data in memory: give arrays, or calibrate=None.")
             return fit_source(self, X, y, sample_weight, task, covariates)
-        X, y, covariates, sample_weight, task = read_examples(X, y, covariates, sample_weight, task)
         examples = self._read(X, y, sample_weight, task, covariates)
         self._fit(examples)
         if self.calibrate is not None:

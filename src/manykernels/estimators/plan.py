@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .. import regularizers, solvers
+from ..kernels.annotated import read_annotated
 from ..kernels.view_data import n_examples
 from ..losses.base import Loss
 from ..problem import Problem, covariate_basis, in_units
@@ -371,7 +372,7 @@ def bank_of(model: Any, X: Any) -> Any:
     twin = clone(model)
     twin._check_params()
     twin.kernels = kernels_known(model)
-    host, card = to_host(X)
+    host, card = to_host(read_annotated(X)[0])
     return twin._make_bank(twin._check_X(host, reset=True), None, card=card)
 
 

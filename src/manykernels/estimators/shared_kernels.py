@@ -28,6 +28,7 @@ from .fold_model import FoldModel
 from .metric import learns_metric
 from .plan import FitPlan, Solved
 from .tasks import with_task
+from .tensors import to_host
 
 MAX_FLOAT64_VALUES = 2**24  # kernel values up to which float64 costs nothing
 BYTES_OF_A_SUM = 8 + 4  # of an entry, in float64 and in float32
@@ -111,7 +112,7 @@ def shared_by_samples(model: Any, X: Any, rows: np.ndarray) -> SharedKernels | N
     if is_precomputed(model) or isinstance(model.kernels, Source) or learns_metric(model):
         return None
     twin, limit = clone(model), parse_bytes(model.memory_limit)
-    X = twin._check_X(X, reset=True)
+    X = twin._check_X(to_host(X)[0], reset=True)
     some = take_examples(X, rows)
     found = SharedKernels(X, None, regularizers.get(model.regularizer).exact, model.device)
     if not found.here or not _same(twin._kernel_list(X, limit, None), twin._kernel_list(some, limit, None)):

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_outlier_detector
 from sklearn.utils import check_random_state
 
-from ..estimators.check_inputs import read_examples
+from ..estimators.check_inputs import open_annotated
 from ..estimators.shared_kernels import SharedFold, SharedKernels, shared_by_samples
 from ..kernels.view_data import n_examples
 from ..streaming import is_source
@@ -67,7 +67,7 @@ def bootstrap_weights(
     if n_boot < 1:
         raise ValueError(f"n_boot={n_boot}: at least one sample is needed")
     check_plain(model)
-    X, y, covariates = read_examples(X, y, covariates)
+    X, y, covariates = open_annotated(X, y, covariates)
     if y is None and not is_outlier_detector(model):
         raise ValueError(f"y=None: {type(model).__name__} learns from labels; give one for each example")
     n, rng = n_examples(X) if y is None else len(y), check_random_state(random_state)

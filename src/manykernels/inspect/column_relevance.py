@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
 from .._validation import check_choice, check_integer
-from ..estimators.check_inputs import read_examples, take_examples
+from ..estimators.check_inputs import open_annotated, take_examples
 from ..estimators.check_targets import make_splits
 from ..kernels.annotated import NamedMatrix
 from ..kernels.view_data import n_examples
@@ -68,7 +68,7 @@ def column_relevance(
     """
     check_plain(model)
     check_integer("n_permutations", n_permutations)
-    X, y, covariates, groups = read_examples(X, y, covariates, groups)
+    X, y, covariates, groups = open_annotated(X, y, covariates, groups)
     y, n = targets(model, y, scoring), n_examples(X)
     splits = make_splits(cv, np.zeros((n, 1)), y, is_classifier(model), groups)
     rng, score = check_random_state(random_state), scorer_of(model, scoring)

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from .. import losses
 from .._validation import check_integer, check_number
 from ..estimators import MKLClassifier, MKLRegressor, MKLSurvival
-from ..estimators.check_inputs import among_themselves, optional, read_examples
+from ..estimators.check_inputs import among_themselves, open_annotated, optional
 from ..estimators.check_targets import check_weight, make_splits
 from ..estimators.covariates import Covariates, check_covariates
 from ..estimators.survival_times import read_times
@@ -125,7 +125,7 @@ def relevance(
     if refits is not None:
         check_integer("refits", refits, 0)
     check_number("level", level, 0, 1)
-    X, y, covariates, groups, sample_weight = read_examples(X, y, covariates, groups, sample_weight)
+    X, y, covariates, groups, sample_weight = open_annotated(X, y, covariates, groups, sample_weight)
     X = among_themselves(X)
     y, n = targets(model, y, scoring), n_examples(X)
     if y.ndim not in (1, 2) or len(y) != n:

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_number
-from ..estimators.check_inputs import among_themselves, is_precomputed, read_examples
+from ..estimators.check_inputs import among_themselves, is_precomputed, open_annotated
 from ..estimators.covariates import Covariates, new_covariates
 from ..estimators.cross_validated import CrossValidated
 from ..estimators.survival_times import read_times
@@ -113,7 +113,7 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
     chosen = model if search is None else search.best_estimator_
     asked = ReportOptions(**options)
     target = asked.target or (y if isinstance(y, str) else None)
-    X, y, adjusted, groups = read_examples(X, y, asked.covariates, asked.groups)
+    X, y, adjusted, groups = open_annotated(X, y, asked.covariates, asked.groups)
     X = among_themselves(X)
     kind, n = kind_of(chosen), n_examples(X)
     if is_list(asked.examples):
