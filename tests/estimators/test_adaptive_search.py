@@ -135,8 +135,10 @@ def test_folds_side_by_side_give_the_same_bits(Cs, monkeypatch):
 
 def test_folds_side_by_side_share_the_memory(monkeypatch):
     """Issue 13, build point 3: without room for the matrices of two folds, one fold is solved after the other."""
-    seen, fit = [], Search._fit
-    monkeypatch.setattr(Search, "_fit", lambda self, group, *rest: seen.append(len(group)) or fit(self, group, *rest))
+    seen, solve = [], Search._solve
+    monkeypatch.setattr(
+        Search, "_solve", lambda self, group, *rest: seen.append(len(group)) or solve(self, group, *rest)
+    )
     room = 8 * len(X) ** 2 * len(WIDTHS)
     for limit in (3 * room, 40 * room):
         MKLClassifierCV(WIDTHS, Cs=[0.1, 1.0], regularizer=2, cv=4, n_jobs=2, memory_limit=limit).fit(X, LABELS)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, _memory, load
 from manykernels.banks.subset import SubsetBank
 from manykernels.estimators import shared_kernels
-from manykernels.estimators.search import choose
+from manykernels.estimators.search import choose_candidate
 from manykernels.kernels import RBF, Features, Linear, multi_task
 from manykernels.regularizers import ElasticNet
 from manykernels.strings import degree_kernels
@@ -368,4 +368,4 @@ def test_one_standard_error_stays_with_the_best_regularizer():
     results["mean_test_score"] = np.array([0.89, 0.88, 0.87, 0.5, 0.88, 0.9])
     results["rank_test_score"] = np.array([2, 3, 5, 6, 3, 1])
     results |= {f"split{k}_test_score": results["mean_test_score"] + 0.05 * (-1) ** k for k in range(4)}
-    assert params[choose(results, "1se")] == {"regularizer": best, "C": 1.0}
+    assert params[choose_candidate(results, "1se")] == {"regularizer": best, "C": 1.0}

@@ -9,7 +9,7 @@ from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegress
 from manykernels.estimators import shared_kernels
 from manykernels.estimators.plan import FitPlan
 from manykernels.estimators.scored_fits import SCORED_TOL, ScoredFits, apart
-from manykernels.estimators.search import Search, choose, finer, grid_of_C
+from manykernels.estimators.search import Search, choose_candidate, finer, grid_of_C
 from manykernels.kernels import RBF, Linear
 from manykernels.regularizers import EmpiricalBayes, Fixed, LpPenalty
 
@@ -66,7 +66,7 @@ def test_a_small_C_is_scored_with_weights_of_its_own():
 def test_of_equal_scores_an_adaptive_search_takes_the_C_nearest_to_1():
     results = {"mean_test_score": np.ones(6), "rank_test_score": np.ones(6, int)}
     results["param_C"] = np.array([0.01, 0.01, 0.5, 0.5, 10.0, 10.0])
-    assert choose(results, "best", adaptive=True) == 2 and choose(results, "best") == 0
+    assert choose_candidate(results, "best", adaptive=True) == 2 and choose_candidate(results, "best") == 0
     ran = np.zeros((10, 1), bool)
     ran[[7, 4, 1]] = True
     assert np.flatnonzero(finer(np.where(ran, 1.0, np.nan), ran)).tolist() == [3, 5]

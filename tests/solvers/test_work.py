@@ -92,9 +92,9 @@ def test_a_run_that_is_cut_short_has_a_certificate_and_more_steps_allow_for_more
 
 def test_the_work_that_is_allowed_grows_with_the_problem():
     small, steps = problem(), 1000
-    assert solvers._allowed(small, steps) == solvers._allowed(problem(n=20), 3) == solvers.SMALL_FIT_WORK
-    assert solvers._allowed(problem(n=400), steps) == 8 * solvers.SMALL_FIT_WORK
-    assert solvers._allowed(problem(M=40), 5 * steps) == 10 * solvers.SMALL_FIT_WORK
+    assert solvers._allowed_work(small, steps) == solvers._allowed_work(problem(n=20), 3) == solvers.SMALL_FIT_WORK
+    assert solvers._allowed_work(problem(n=400), steps) == 8 * solvers.SMALL_FIT_WORK
+    assert solvers._allowed_work(problem(M=40), 5 * steps) == 10 * solvers.SMALL_FIT_WORK
 
 
 @pytest.mark.parametrize("classes", [10, 20])
@@ -150,14 +150,14 @@ def test_two_solvers_that_fall_short_prove_together_what_neither_does_alone():
     above = exact.primal + 0.5 * abs(exact.primal)
     lower = replace(exact, primal=above, gap=(above - exact.dual) / scale, converged=False)
     for pair in ((upper, lower), (lower, upper)):
-        found = solvers._joined(asked, *pair, 1e-6, 1000)
+        found = solvers._best_of_both(asked, *pair, 1e-6, 1000)
         assert found.converged and found.reason == "" and found.gap == pytest.approx(exact.gap, abs=1e-12)
         assert (found.primal, found.dual) == (exact.primal, exact.dual) and found.history[-1]["gap"] == found.gap
     broken = replace(lower, dual=2.0 * exact.primal)
-    assert solvers._joined(asked, upper, broken, 1e-6, 1000) is upper
+    assert solvers._best_of_both(asked, upper, broken, 1e-6, 1000) is upper
     closed = replace(exact, dual=exact.primal, gap=0.0, converged=True)  # issue 13: the gap was divided by 0
     for pair in ((lower, closed), (closed, lower)):
-        assert solvers._joined(asked, *pair, 1e-6, 1000) is closed
+        assert solvers._best_of_both(asked, *pair, 1e-6, 1000) is closed
 
 
 def test_newton_goes_on_where_passes_over_explicit_features_stall():

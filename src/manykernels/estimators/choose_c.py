@@ -67,7 +67,7 @@ def scored(plan: Any, Cs: Sequence[float], first: float) -> Scored:
     """The fits of the plan at the candidates Cs, with θ learned at `first`; the best C is chosen."""
     decisions, solutions = _path(plan, Cs, first)
     per_example = score(plan.examples, decisions)
-    at, means = choose(per_example, plan.examples.c, Cs, plan.examples.loss.coupled)
+    at, means = best_C(per_example, plan.examples.c, Cs, plan.examples.loss.coupled)
     return Scored(at, solutions[at], means, per_example[at])
 
 
@@ -129,7 +129,7 @@ def margins(Y: np.ndarray, decisions: np.ndarray) -> np.ndarray:
     return 0.5 * (right - np.where(Y > 0, -np.inf, decisions).max(axis=1))
 
 
-def choose(
+def best_C(
     per_example: np.ndarray, c: np.ndarray, Cs: Sequence[float] = CANDIDATES, least: bool = False
 ) -> tuple[int, np.ndarray]:
     """(index of the chosen candidate, mean scores (K,)) of scores (K, n) and weights c (n,).

@@ -1,4 +1,4 @@
-"""What estimators that choose C and the regularizer by cross-validation have in common."""
+"""What estimators that choose_candidate C and the regularizer by cross-validation have in common."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..kernels.annotated import obs_columns
 from .check_inputs import is_precomputed, open_annotated, optional
 from .check_targets import make_splits
 from .fold_model import FoldModel
-from .search import LOO, Search, choose, grid_of_C, is_exact, list_of_regularizers
+from .search import LOO, Search, choose_candidate, grid_of_C, is_exact, list_of_regularizers
 from .shared_kernels import SharedFold, SharedKernels, views_or
 
 SEARCH_PARAMETERS = ("Cs", "cv", "scoring", "refit")  # that the plain estimators do not have
@@ -72,7 +72,7 @@ class CrossValidated:
         with blas_for(n, self.n_jobs):
             search.run(plain, kernels, labels, weight, check_scoring(plain, self.scoring))
         results = search.results()
-        at = choose(results, self.refit, search.adaptive)
+        at = choose_candidate(results, self.refit, search.adaptive)
         begin = time.perf_counter()
         with blas_for(n, self.n_jobs):
             start, fold = search.start(at, n), search.folds.get(0) if loo else None

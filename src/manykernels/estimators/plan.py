@@ -282,21 +282,27 @@ class FitPlan(BasePlan):
         return Problem(bank, y, examples.loss, regularizer, costs, examples.intercept, Z)
 
     def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Solution:
-        own = dict(random_state=self.seed, checkpoint=self.checkpoints[k], thin=self.thin)
-        own["fits"], problem = self.tries * len(self.labels), self.problem(k, bank)
+        problem, fits = self.problem(k, bank), self.tries * len(self.labels)
+        options = dict(random_state=self.seed, checkpoint=self.checkpoints[k], fits=fits)
+        asked = self.solver, self.tol, self.max_iter
         theta = self._known_weights(problem, k)
-        alone = len(problem.Y) == 1
-        one = None if theta is None else (problem.bank.as_one if alone else problem.bank.summed)(theta)
-        if one is not None:
-            known, own["thin"] = LpNorm(1) if one.explicit else Fixed(np.ones(1)), False  # of one kernel: the same
-            Z = None if self.examples.covariates is None else self.examples.covariates.Z
-            problem = Problem(one, problem.Y, problem.loss, known, problem.c, problem.intercept, Z)
-            warm = None if warm is None else replace(warm, theta=np.ones(1))
-        found = solvers.solve(problem, self.solver, self.tol, self.max_iter, warm, callback, **own)
-        return found if one is None else replace(found, theta=theta)
+        summed = None if theta is None else self._summed(problem, theta)
+        if summed is None:
+            return solvers.solve(problem, *asked, warm, callback, thin=self.thin, **options)
+        warm = None if warm is None else replace(warm, theta=np.ones(1))
+        return replace(solvers.solve(summed, *asked, warm, callback, thin=False, **options), theta=theta)
+
+    def _summed(self, problem, theta):
+        """The problem whose single kernel is Σ_m θ_m K_m, with weight 1; None if the bank cannot sum its kernels."""
+        bank = problem.bank.as_one(theta) if len(problem.Y) == 1 else problem.bank.summed(theta)
+        if bank is None:
+            return None
+        regularizer = LpNorm(1) if bank.explicit else Fixed(np.ones(1))  # the same for one kernel
+        Z = None if self.examples.covariates is None else self.examples.covariates.Z
+        return Problem(bank, problem.Y, problem.loss, regularizer, problem.c, problem.intercept, Z)
 
     def _known_weights(self, problem, k):
-        """The weights (M,) if "auto" need not learn them: the fit has then a single kernel, their sum; else None."""
+        """The weights (M,) if "auto" need not learn them, see `_summed`; else None."""
         if self.solver != "auto" or self.checkpoints[k] is not None:
             return None
         known, theta = problem.regularizer.only(len(problem.kernels)), np.zeros(self.bank.M)

@@ -88,11 +88,11 @@ class Search:
                     group[k] = folds.get(k) or SharedFold(kernels, train, test, is_precomputed(model), model.psd)
                     for r in np.flatnonzero(todo.any(axis=0)):
                         with self._named(k):
-                            self._fits(k, r, model, group[k], y, weight)
+                            self._prepare(k, r, model, group[k], y, weight)
                     beside = threads if kernels.has_room_for(threads, len(self.regularizers)) else 1
                     if len(group) < beside and k < count - 1:
                         continue
-                    self._fit(group, todo, model.n_jobs)
+                    self._solve(group, todo, model.n_jobs)
                     for j, r in self._downwards(todo):
                         for fold in group:
                             self._score(j, r, fold, group[fold], y, scorer)
@@ -114,13 +114,13 @@ class Search:
         """The candidates (j, r) of a mask, from the greatest C down, where warm starts save most."""
         return [(j, r) for j in np.argsort(-self.Cs, kind="stable") for r in np.flatnonzero(todo[j])]
 
-    def _fit(self, group, todo, n_jobs):
+    def _solve(self, group, todo, n_jobs):
         """Solves the candidates in a group of folds, in threads side by side; paths along C do not share anything."""
 
         def solve(job):
             (k, r), begin = job, time.perf_counter()
             with self._named(k):
-                group[k].fits[r][1].at(C)
+                group[k].prepared[r][1].at(C)
             self.fit_time[j * len(self.regularizers) + r, k] = time.perf_counter() - begin
             if self.tick is not None:
                 self.tick()
@@ -131,13 +131,14 @@ class Search:
 
     def _score(self, j, r, k, fold, y, scorer):
         """Scores one solved candidate in fold k."""
-        at, C, (own, fits), begin = j * len(self.regularizers) + r, float(self.Cs[j]), fold.fits[r], time.perf_counter()
+        begin, at, C = time.perf_counter(), j * len(self.regularizers) + r, float(self.Cs[j])
+        model, fits = fold.prepared[r]
         plan = fits.plan_at(C)
-        own.set_params(C=C)._keep(plan, Solved(plan.bank, plan.rows, fits.at(C)))
-        scored = fold.left_out(own, plan, fits.decisions(C)) if self.loo else fold.scored(own, plan)
+        model.set_params(C=C)._keep(plan, Solved(plan.bank, plan.rows, fits.at(C)))
+        scored = fold.left_out(model, plan, fits.decisions(C)) if self.loo else fold.scored(model, plan)
         self.scores[at, k] = scorer(scored, fold.X_test, y[fold.test])
         self.score_time[at, k] = time.perf_counter() - begin
-        self.gaps[at, k], self.steps[at, k] = own.duality_gap_, own.n_iter_
+        self.gaps[at, k], self.steps[at, k] = model.duality_gap_, model.n_iter_
 
     @contextmanager
     def _named(self, k):
@@ -147,17 +148,17 @@ class Search:
         except ValueError as error:
             raise ValueError(f"{'the fit' if self.loo else f'fold {k} of cv'} cannot be fitted: {error}") from error
 
-    def _fits(self, k, r, model, fold, y, weight):
-        """Gives the fold (model, its `ScoredFits`) with one regularizer, unless it has them."""
-        if r in fold.fits:
+    def _prepare(self, k, r, model, fold, y, weight):
+        """Gives the fold the model with regularizer r and its `ScoredFits`, unless it has them."""
+        if r in fold.prepared:
             return
-        own = with_params(model, regularizer=self.regularizers[r], verbose=False, C=float(self.Cs[0]))
-        plan = fold.plan(own, y[fold.train], weight[fold.train])
+        twin = with_params(model, regularizer=self.regularizers[r], verbose=False, C=float(self.Cs[0]))
+        plan = fold.plan(twin, y[fold.train], weight[fold.train])
         _, known = self.found.get((k, r), (0, None))
         fits = ScoredFits(plan, self.anchors(), shared=True, loo=self.loo, known=known)
         if self.adaptive or k == len(self.splits) - 1:
             self.found[k, r] = fits.count, fits.known
-        fold.fits[r] = own, fits
+        fold.prepared[r] = twin, fits
 
     def results(self) -> dict[str, Any]:
         """`cv_results_`, with the keys of GridSearchCV and the duality gaps."""
@@ -226,7 +227,7 @@ def middle(tied: np.ndarray, K: int) -> int:
     return int(tied[np.argmin(np.abs(2 * tied - (K - 1)))])
 
 
-def choose(results: dict[str, Any], refit: Any, adaptive: bool = False) -> int:
+def choose_candidate(results: dict[str, Any], refit: Any, adaptive: bool = False) -> int:
     """The index of the candidate of best mean score, of the least C within a standard error of it, or of `refit`.
 
     Of equal scores an adaptive search takes the C nearest to 1, where θ is known best, others take the least one.

@@ -133,7 +133,7 @@ class SharedFold:
         self.covariates = None if kernels.covariates is None else kernels.covariates.take(self.test)
         self.bank: Any = None
         self.shared = False
-        self.fits: dict[int, Any] = {}  # of a search
+        self.prepared: dict[int, Any] = {}  # of a search: {regularizer: (model, its ScoredFits)}
         if not precomputed:
             self.X_train, self.X_test = take_examples(kernels.X, self.train), take_examples(kernels.X, self.test)
             return

@@ -206,7 +206,7 @@ def solve(
     (True, array([1.]))
     """
     monitor = Monitor() if callback is None else callback if isinstance(callback, Monitor) else Caller(callback)
-    work = Allowance(_allowed(problem, max_iter) * min(1.0, MAX_WORK_FACTOR / fits))
+    work = Allowance(_allowed_work(problem, max_iter) * min(1.0, MAX_WORK_FACTOR / fits))
     options = dict(asked=(tol, max_iter, monitor, random_state), work=work, thin=thin)
     if not (isinstance(solver, str) and solver == "auto"):
         return _solve(problem, get(solver), warm, checkpoint, **options)
@@ -215,27 +215,27 @@ def solve(
     share = 0.5 if spares else 1.0  # share of the work that is left
     found = _solve(problem, best_for(problem, tol), warm, checkpoint, share=share, **options)
     for spare in spares:
-        if (
-            found.converged
-            or found.interrupted
-            or found.stationarity is not None
-            or found.n_iter >= max_iter
-            or found.status is Status.ROUNDING
-        ):
+        if _is_final(found, max_iter):
             break
         other = _solve(problem, spare, share=1.0 if spare is spares[-1] else share, **options)
-        found = other if other.interrupted else _joined(problem, found, other, tol, max_iter)
+        found = other if other.interrupted else _best_of_both(problem, found, other, tol, max_iter)
     return found
 
 
-def _allowed(problem, max_iter):
+def _is_final(solution, max_iter):
+    """Whether another solver could not improve this solution, or may not try."""
+    done = solution.converged or solution.interrupted or solution.n_iter >= max_iter
+    return done or solution.stationarity is not None or solution.status is Status.ROUNDING
+
+
+def _allowed_work(problem, max_iter):
     """The work that a fit may take, proportional to kernels, outputs, steps and the cube of the examples."""
     sizes = problem.bank.n, problem.bank.M, problem.n_outputs, max_iter
     n, M, T, steps = (max(size / small, 1.0) for size, small in zip(sizes, SMALL_FIT, strict=True))
     return SMALL_FIT_WORK * n**3 * M * T * steps
 
 
-def _joined(problem, one, other, tol, max_iter):
+def _best_of_both(problem, one, other, tol, max_iter):
     """The better predictor of two solutions with the better bound; the gap between them is a certificate too."""
     best, bound = (one, other) if one.primal <= other.primal else (other, one)
     if one.converged or other.converged:  # its gap may be 0
@@ -269,7 +269,7 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, asked, work, thin, sh
                 found = certified(problem, solver.name, found, tol)
         used = allowed - control.work if allowed < np.inf else 0.0
         work.left -= used
-        found = found if found.history else _told(found, control)
+        found = found if found.history else _with_history(found, control)
         if not thin:
             return found
 
@@ -291,7 +291,7 @@ def _finisher(problem, tol):
     return min(able, key=lambda one: one.expected_work(problem, tol)) if able else best_for(problem, tol)
 
 
-def _told(found, control):
+def _with_history(found, control):
     """The solution with the history that its solver recorded, at least its last step."""
     if not control.history:
         control.record({"primal": found.primal, "dual": found.dual, "gap": found.gap})
