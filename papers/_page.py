@@ -13,11 +13,21 @@ from unittest.mock import Mock
 
 import numpy as np
 
+from ._verdict import word
+
 drawn = True  # False where a run only asks which cells are missing
 JUDGED = (
-    "A margin that was changed after results were seen says so. Not judged are findings about small differences while "
-    "there are fewer than ten repetitions; and, in the small runs of `--quick` alone, those that small sizes missed, "
-    "which was decided after these runs were seen."
+    "One rule for all: a difference counts if it exceeds two standard errors, taken pair by pair where the same draws "
+    "stand behind both sides; one that does not is a tie. A finding on several sets agrees if every one of them "
+    "does, or "
+    "more than half where its margin says so. What was run once, as most times are, counts as it is, and its margin "
+    "says "
+    "so. [Margins](margins.md) lists when each was last changed, and the verdicts before and after."
+)
+CLAIMS = (
+    "[Claims](claims.md) goes through the experiments of the five papers claim by claim: where each is judged, or "
+    "why it "
+    "is not."
 )
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
@@ -26,34 +36,35 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 class Finding:
     """One thing that a paper says, and whether it came out.
 
-    `expected` is "disagree" for what was looked into and is known not to come out: then `reason` says why, and a run in
-    which it agrees fails, as one does in which another finding disagrees. A finding that only --full can judge has
+    The verdict is "agree", "tie" or "disagree" by the rule of `_verdict`, or whether something is so. `expected` is
+    "disagree" or "tie" for what was looked into and is known not to come out: then `reason` says why, and a run in
+    which it comes out fails, as one does in which another finding does not. A finding that only --full can judge has
     `judged=False` at --quick, and is shown there, not asserted.
     """
 
     says: str
     theirs: str
     ours: str
-    agrees: bool
+    verdict: str
     margin: str
     reason: str = ""
     expected: str = "agree"
     judged: bool = True
 
     def __post_init__(self):
-        self.agrees = bool(self.agrees)
-        if self.expected not in ("agree", "disagree"):
-            raise ValueError(f"expected must be 'agree' or 'disagree', got {self.expected!r}")
-        if self.expected == "disagree" and not self.reason:
-            raise ValueError(f"a finding that is expected to disagree needs a reason: {self.says!r}")
-
-    @property
-    def verdict(self):
-        return "agree" if self.agrees else "disagree"
+        self.verdict, self.expected = word(self.verdict), word(self.expected)
+        if self.expected != "agree" and not self.reason:
+            raise ValueError(f"a finding that is expected to {self.expected} needs a reason: {self.says!r}")
 
     @property
     def holds(self):
         return not self.judged or self.verdict == self.expected
+
+
+def weaker(section):
+    """Leaves findings unjudged that a smaller run can only call a tie, or that are ties of the full one."""
+    for item in section.findings:
+        item.judged = item.judged and "tie" not in (item.verdict, item.expected)
 
 
 @dataclass
@@ -132,11 +143,17 @@ def keep(out, paper, experiment, section, scale):
         "runs": where(scale.cells) or [[datetime.now(UTC).date().isoformat(), machine(), versions()]],
         "scale": "quick" if scale.quick else "full", "loaded": section.timed and scale.loaded(),
         "unfinished": scale.missing, "cut": scale.cut, "clock": scale.clock() if section.timed else "",
-        "cpu_seconds": sum(cell["cpu"] for cell in scale.cells),
+        "cpu_seconds": sum(cell["cpu"] for cell in scale.cells), "commits": commits(scale.cells),
     }  # fmt: skip
     path = Path(out) / "results" / f"{paper}.{experiment}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False, default=float) + "\n")
+
+
+def commits(cells):
+    """{commit: cells} of the code that the cells were run with; "" of those of before, which do not say it."""
+    found = [cell.get("commit", "") for cell in cells]
+    return {commit: found.count(commit) for commit in dict.fromkeys(found)}
 
 
 def where(cells):
@@ -176,12 +193,16 @@ def summary(out, papers):
     share = {paper: f"{len(ran[paper])} of {len(about.EXPERIMENTS)}" for paper, about in papers.items()}
     rows = [[f"[{about.PAPER['title']}]({p}.md)", share[p], *counts[p]] for p, about in papers.items()]
     rows.append(["all", "", *map(sum, zip(*counts.values(), strict=True))])
-    columns = ["paper", "experiments run", "findings agree", "disagree", "not judged", "experiments unfinished"]
-    lines += [*table(columns, rows), "", JUDGED, ""]
+    columns = ["paper", "experiments run", "findings agree", "ties", "disagree", "not judged"]
+    lines += [*headlines(papers, ran), *table([*columns, "experiments unfinished"], rows), "", JUDGED, ""]
+    lines += [CLAIMS, ""] if (Path(out) / "claims.md").exists() else []
     for paper, about in papers.items():
-        found, (agree, disagree, *_) = ran[paper], counts[paper]
+        found, (agree, ties, disagree, *_) = ran[paper], counts[paper]
         lines += [f"## [{about.PAPER['title']}]({paper}.md)", "", about.PAPER["reference"], ""]
-        lines += [f"{agree} of {agree + disagree} findings agree; {share[paper]} experiments run.", ""]
+        lines += [
+            f"{agree} of {agree + ties + disagree} findings agree, {ties} are ties; {share[paper]} experiments run.",
+            "",
+        ]
         pictures = {figure["name"]: figure["caption"] for record in found for figure in record["figures"]}
         if (name := about.PAPER["picture"]) in pictures:
             lines += [f"![{pictures[name]}](images/{name}.png)", "", pictures[name], ""]
@@ -189,21 +210,37 @@ def summary(out, papers):
     (Path(out) / "README.md").write_text("\n".join(lines).rstrip() + "\n")
 
 
+def headlines(papers, ran):
+    """The table of what each paper is known for, and that of what could not be had."""
+    rows, missing = [], []
+    for paper, about in papers.items():
+        found = [item for record in ran[paper] for item in record["findings"]]
+        items = {item["says"]: Finding(**item) for item in reversed(found)}  # of equal words the first
+        for says, claim in about.HEADLINES.items():
+            if item := items.get(says):
+                rows.append([f"[{about.SHORT}]({paper}.md)", claim, item.theirs, item.ours, shown(item)])
+        missing += [[f"[{about.SHORT}]({paper}.md)", what, instead] for what, instead in about.MISSING.items()]
+    lines = table(["paper", "headline", "theirs", "ours", "verdict"], rows) + [""] if rows else []
+    return [*lines, "What could not be had, and what stands in its place:", "",
+            *table(["paper", "not to be had", "its stand-in"], missing), ""]  # fmt: skip
+
+
+def shown(item):
+    return (item.verdict if item.verdict == "agree" else f"**{item.verdict}**") if item.judged else "not judged"
+
+
 def _count(records):
-    """Findings that agree, that disagree, that are not judged, and experiments that are unfinished."""
+    """Findings that agree, ties, those that disagree, that are not judged, and experiments that are unfinished."""
     items = [Finding(**given) for record in records for given in record["findings"]]
-    agree = sum(item.agrees for item in items if item.judged)
-    judged = sum(item.judged for item in items)
-    return agree, judged - agree, len(items) - judged, sum(bool(record.get("unfinished")) for record in records)
+    verdicts = [item.verdict for item in items if item.judged]
+    unfinished = sum(bool(record.get("unfinished")) for record in records)
+    return *map(verdicts.count, ("agree", "tie", "disagree")), len(items) - len(verdicts), unfinished
 
 
 def findings(records):
-    lines = ["| the paper says | theirs | ours | margin | |", "|---|---|---|---|---|"]
-    for title, record in records:
-        for item in (Finding(**given) for given in record["findings"]):
-            verdict = (item.verdict if item.agrees else f"**{item.verdict}**") if item.judged else "not judged"
-            lines.append(f"| {title}: {item.says} | {item.theirs} | {item.ours} | {item.margin} | {verdict} |")
-    return [*lines, ""] if len(lines) > 2 else []
+    items = [(title, Finding(**given)) for title, record in records for given in record["findings"]]
+    rows = [[f"{title}: {item.says}", item.theirs, item.ours, item.margin, shown(item)] for title, item in items]
+    return [*table(["the paper says", "theirs", "ours", "margin", ""], rows), ""] if rows else []
 
 
 def section(name, record):
@@ -225,6 +262,9 @@ def section(name, record):
         f"{date}; {on}; {', '.join(f'{k} {v}' for k, v in packages.items())}" for date, on, packages in record["runs"]
     ]
     lines += [f"*`--only {name}`, {record['scale']}, {'. Also '.join(runs)}.*", ""]
+    if found := record.get("commits"):
+        told = ", ".join(f"{commit or 'not recorded'} ({cells} cells)" for commit, cells in found.items())
+        lines += [f"*Commit of the code: {told}.*", ""]
     if cut := record.get("cut"):
         lines += [f"*Cut off and left out: {', '.join(f'{cell} {words}' for cell, words in cut.items())}.*", ""]
     lines += [f"*Timed {record['clock']}.*", ""] if record.get("clock") else []
@@ -237,7 +277,7 @@ def section(name, record):
 
 def table(columns, rows):
     lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    return lines + ["| " + " | ".join(number(cell) for cell in row) + " |" for row in rows]
+    return lines + ["| " + " | ".join(number(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
 
 
 def number(x):

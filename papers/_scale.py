@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
+from ._code import commit, fingerprint, stale
 from ._data import Data
 from ._page import machine, versions
 from ._worker import Worker, here, plain
@@ -48,12 +49,12 @@ class Scale:
     keeps what it computes under `folder`, if there is one, so that a run that was stopped goes on where it was; with
     `kept` nothing is run that is not there, and `wanted` fills: {name of the file: Wanted}. A cell that is not `quick`
     runs in a process apart and is killed after `cap` seconds; `beside` is how many may run at the same time, itself
-    among them.
+    among them. With `fresh` a cell that is stale counts as one that was not run.
     """
 
-    def __init__(self, quick, folder=None, kept=False, cap=CAP, worker=None, beside=1):
+    def __init__(self, quick, folder=None, kept=False, cap=CAP, worker=None, beside=1, fresh=False):
         self.quick, self.kept, self.folder = quick, kept, None if folder is None else Path(folder)
-        self.cap, self.worker, self.beside = cap, worker or Worker(), beside
+        self.cap, self.worker, self.beside, self.fresh = cap, worker or Worker(), beside, fresh
         self.cells, self.missing, self.cut, self.wanted, self.rank, self.waits = [], 0, {}, {}, 0, False
 
     def pick(self, quick, full):
@@ -75,6 +76,7 @@ class Scale:
         path = self.folder and self.folder / f"{name}.{hashlib.sha1(text.encode()).hexdigest()[:12]}.json"
         record = json.loads(path.read_text()) if path and path.exists() else None
         lacks = record is None or (record["result"] is None and record.get("limit", CAP) < self.cap)
+        lacks = lacks or bool(self.fresh and stale(record, function))
         able = cores <= os.cpu_count()
         if self.kept and lacks and path and able and not self.waits:
             rank = min(self.rank, self.wanted[path.name].rank) if path.name in self.wanted else self.rank
@@ -84,6 +86,7 @@ class Scale:
         if lacks and not self.kept and able:
             print(f"  {name} {text}", flush=True)
             record = {"function": name, "parameters": json.loads(text), "timed": apart} | _where()
+            record |= {"commit": commit(), "code": fingerprint(function)}
             own = apart and self.worker.threads != cores
             record |= self._measured(function, parameters, Worker(cores) if own else self.worker)
             if path:

@@ -5,8 +5,9 @@ import threading
 import time
 from importlib import import_module
 
+import numpy as np
 import pytest
-from papers import PAPERS, _crew, _page
+from papers import PAPERS, _code, _crew, _margins, _page, _verdict
 from papers.__main__ import run
 from papers._data import Data
 from papers._scale import CutOff, NotKept, Scale
@@ -14,7 +15,7 @@ from papers._worker import Worker
 
 
 def finding(**given):
-    return _page.Finding(**{"says": "a", "theirs": "1", "ours": "2", "agrees": True, "margin": "0.1"} | given)
+    return _page.Finding(**{"says": "a", "theirs": "1", "ours": "2", "verdict": True, "margin": "0.1"} | given)
 
 
 def tripled(x):
@@ -29,14 +30,63 @@ def slow(x):
     return x
 
 
-@pytest.mark.parametrize("agrees", (True, False))
-@pytest.mark.parametrize("expected", ("agree", "disagree"))
-def test_a_finding_holds_exactly_if_it_is_as_expected(agrees, expected):
-    assert finding(agrees=agrees, expected=expected, reason="known").holds == (agrees == (expected == "agree"))
+WORDS = ("agree", "tie", "disagree")
+
+
+@pytest.mark.parametrize("verdict", WORDS)
+@pytest.mark.parametrize("expected", WORDS)
+def test_a_finding_holds_exactly_if_it_is_as_expected(verdict, expected):
+    assert finding(verdict=verdict, expected=expected, reason="known").holds == (verdict == expected)
+
+
+def test_a_difference_counts_from_two_standard_errors_on():
+    values = np.array([1.0, 2.0, 3.0, 4.0])  # mean 2.5, standard error 0.645
+    assert [_verdict.above(values, bound) for bound in (1.2, 1.22, 3.78, 3.8)] == ["agree", "tie", "tie", "disagree"]
+    assert _verdict.below(values, 3.8) == "agree" and _verdict.near(-values, 3.8) == "agree"
+    assert _verdict.near(values, 2) == "tie" and _verdict.near(values, 1) == "disagree"
+    assert _verdict.above([0.1]) == "agree", "one run has no standard error"
+    assert _verdict.above([1.0, 1.1]) == "tie", "that of two says nothing"
+    assert _verdict.above([0.0, 0.0, 0.0]) == "tie"
+
+
+def test_pairs_tell_what_means_do_not():
+    a, noise = np.arange(10.0), np.tile([0.1, -0.1], 5)
+    assert _verdict.above(a + 1 + noise - a) == "agree" and _verdict.unpaired(a + 1 + noise, a) == "tie"
+    assert _verdict.unpaired(a + 9, a) == "agree" and _verdict.unpaired(a + 9, a, 8) == "tie"
+
+
+def test_the_best_is_compared_with_the_best_other():
+    table = np.array([[3.0, 1.0, 2.9], [4.0, 2.0, 3.8], [5.0, 3.0, 4.9]])
+    assert _verdict.first(table, 0) == "agree" and _verdict.first(table, 1) == "disagree"
+    assert _verdict.last(table, 1) == "agree" and _verdict.first(table, 1, 2) == "disagree"
+    assert _verdict.first(table, 0, 1) == "agree"
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "every", "most", "told"),
+    [
+        ("aaa", "agree", "agree", "3 of 3"),
+        ("aat", "tie", "agree", "2 of 3, 1 tie"),
+        ("aad", "disagree", "agree", "2 of 3, 1 against"),
+        ("att", "tie", "tie", "1 of 3, 2 ties"),
+        ("ttd", "disagree", "disagree", "0 of 3, 2 ties, 1 against"),
+        ("ad", "disagree", "tie", "1 of 2, 1 against"),
+    ],
+)
+def test_verdicts_on_several_sets(verdicts, every, most, told):
+    words = [next(word for word in WORDS if word.startswith(letter)) for letter in verdicts]
+    assert (_verdict.every(words), _verdict.most(words), _verdict.counted(words)) == (every, most, told)
+
+
+def test_a_small_run_leaves_ties_open():
+    section = _page.Section("T", "p", "d", [finding(verdict="tie"), finding(verdict=False), finding()])
+    section.findings.append(finding(expected="tie", reason="known"))
+    _page.weaker(section)
+    assert [item.judged for item in section.findings] == [False, True, True, False]
 
 
 def test_a_finding_that_is_not_judged_holds():
-    assert finding(agrees=False, judged=False).holds
+    assert finding(verdict=False, judged=False).holds
 
 
 def test_a_finding_that_should_disagree_needs_a_reason():
@@ -81,7 +131,7 @@ def holds(data):
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_experiment_has_a_run(paper):
     about = import_module(f"papers.{paper}")
-    assert about.PAPER.keys() == {"title", "reference", "picture"}
+    assert about.PAPER.keys() == {"title", "reference", "picture"} and about.SHORT
     for name in about.EXPERIMENTS:
         assert callable(import_module(f"papers.{paper}.{name}").run)
 
@@ -92,7 +142,7 @@ def test_pages_say_what_agrees_what_does_not_and_what_is_missing(tmp_path):
     section = _page.Section("Figure 9", "as in the paper", "generated.", timed=True)
     section.findings = [
         finding(says="x grows"),
-        finding(says="y falls", agrees=False, expected="disagree", reason="Why."),
+        finding(says="y falls", verdict=False, expected="disagree", reason="Why."),
     ]
     section.tables = [_page.Table("numbers", ["n", "value"], [["1,000", 0.25], ["2,000", None]])]
     _page.keep(tmp_path, "kloft2011", first, section, Scale(False))
@@ -102,14 +152,14 @@ def test_pages_say_what_agrees_what_does_not_and_what_is_missing(tmp_path):
     assert f"Still to be run: {second}" in page
     assert "| Figure 9: x grows | 1 | 2 | 0.1 | agree |" in page and "| 0.1 | **disagree** |" in page
     assert "- y falls: disagree. Why." in page and "| 2,000 | – |" in page
-    assert "1 of 2 findings agree; 1 of" in (tmp_path / "README.md").read_text()
+    assert "1 of 2 findings agree, 0 are ties; 1 of" in (tmp_path / "README.md").read_text()
     record = json.loads((tmp_path / "results" / f"kloft2011.{first}.json").read_text())
     assert record["scale"] == "full" and "python" in record["runs"][0][2]
 
 
 def test_a_run_names_the_findings_that_are_not_as_known(tmp_path, monkeypatch):
     module = import_module("papers.kloft2011.bounds")
-    section = _page.Section("T", "p", "d", [finding(says="holds"), finding(says="fails", agrees=False)])
+    section = _page.Section("T", "p", "d", [finding(says="holds"), finding(says="fails", verdict=False)])
     monkeypatch.setattr(module, "run", lambda scale, data: section)
     options = type("Options", (), {"quick": True, "kept": False, "data": None, "cap": 60})
     bad = run("kloft2011", options, ["bounds"], tmp_path)
@@ -253,3 +303,53 @@ def test_times_grow_until_one_is_cut_off(tmp_path):
     found = kept.grow(["c"], (1, 2, 3), lambda *_: True, lambda name, x: kept.time(clocked, x=x))["c"]
     assert found[1] == found[2] == (None, "to be run") and found[3][0]["cpu"] > 0, "what is there is shown"
     assert [item.parameters for item in kept.wanted.values()] == [{"x": 1}], "the smallest comes first"
+
+
+def test_a_cell_says_with_which_code_it_was_run_and_is_stale_with_other(tmp_path):
+    from papers.kloft2011 import toy
+
+    Scale(False, tmp_path).cell(toy.sparsity, informative=5)
+    (path,) = tmp_path.iterdir()
+    record = json.loads(path.read_text())
+    assert record["commit"] == _code.commit() and _code.stale(record) == ""
+    assert _code.stale(record | {"code": "other"}).startswith("code changed since")
+    assert _code.stale({key: value for key, value in record.items() if key != "commit"}) == "no commit"
+    path.write_text(json.dumps(record | {"code": "other", "result": "kept"}))
+    kept = Scale(False, tmp_path, kept=True, fresh=True)
+    assert kept.cell(toy.sparsity, informative=5) == "kept" and len(kept.wanted) == 1, "shown, and wanted again"
+    assert Scale(False, tmp_path, fresh=True).cell(toy.sparsity, informative=5) == 0.9
+    assert Scale(False, tmp_path).cell(toy.sparsity, informative=5) == 0.9
+
+
+def test_a_fingerprint_follows_what_is_called_and_nothing_else():
+    """`toy.sample` is called by `one` of Figure 3; the findings there are not."""
+    from papers.kloft2011 import figure3, toy
+
+    before, texts = _code.fingerprint(figure3.one), _code._top("papers.kloft2011.toy")
+    own = _code._top("papers.kloft2011.figure3")
+    for held, name, same in ((texts, "D", False), (texts, "sample", False), (own, "FOUR", True), (own, "run", True)):
+        text, node = held[name]
+        _code.fingerprint.cache_clear()
+        held[name] = text + " ", node
+        assert (_code.fingerprint(figure3.one) == before) == same, name
+        held[name] = text, node
+    _code.fingerprint.cache_clear()
+    assert _code.fingerprint(figure3.one) == before != _code.fingerprint(toy.sample)
+
+
+def test_every_margin_is_recorded_with_the_commit_of_its_last_change():
+    kept = json.loads(_margins.KEPT.read_text())
+    found = {
+        f"{path.removeprefix('papers/').removesuffix('.py').replace('/', '.')}: {says}": mark
+        for (path, says), (mark, *_) in _margins.present().items()
+    }
+    assert {name: item["margin"] for name, item in kept.items()} == found, "run python -m papers all --margins"
+
+
+def test_a_margin_is_its_text_and_its_condition():
+    def mark(condition, margin="'0.1'"):
+        ((mark, *_),) = _margins.read(f"Finding('a', 'b', 'c', {condition}, {margin})").values()
+        return mark
+
+    assert mark("x > 1") == mark("(x  >  1)") != mark("x > 2")
+    assert len({mark("x > 1"), mark("x >= 1"), mark("y > 1"), mark("x > 1", "'0.2'"), mark("x > 1", "f'{n}'")}) == 5

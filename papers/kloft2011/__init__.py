@@ -6,3 +6,17 @@ PAPER = {
     "picture": "kloft2011_figure3",
 }
 EXPERIMENTS = ("figure3", "bounds", "table1", "figure4", "table2", "figure7")
+SHORT = "Kloft 2011"
+# what the paper is known for: a finding, and the headline that it stands for
+HEADLINES = {
+    "ℓ4 is the most robust, n = 50": "non-sparse norms are the most robust",
+    "ℓ1 is ahead of the sum of the kernels": "ℓ1 wins where the truth is sparse: localisation of proteins",
+    "ℓ2 is ahead of ℓ∞ for few examples": "ℓ2 is ahead of the sum: gene starts",
+    "20,000 examples with 50 kernels, and 10,000 kernels, are within reach": "large problems without matrices",
+}
+# data that could not be had, and what stands in their place
+MISSING = {
+    "gene starts of dbTSS (TSS), windows of 2,001 letters": "human promoters of 300 letters (GUE)",
+    "yeast: 668 enzymes, three kernels": "ion channels and drugs, three kernels of KronRLS-MKL",
+    "proteins of TargetP and PSORTb, 69 kernels": "MultiLoc, 64 kernels on patterns; none of BLAST and phylogeny",
+}

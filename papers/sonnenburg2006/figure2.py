@@ -3,6 +3,7 @@
 import numpy as np
 
 from .._page import Figure, Finding, Section, Table, mean, panels
+from .._verdict import above, below, every
 
 WIDTHS = (0.01, 0.1, 1.0, 10.0, 100.0)  # 2σ²
 INNER, NOISE, POINTS, DEPTH = 4.0, 0.3, 5, 0.25
@@ -24,6 +25,7 @@ def run(scale, data):
     weights, error = _stack(found[C], "weights"), errors[C]  # (repetitions, radii, 5), (repetitions, radii)
     typical = weights.mean(axis=0)
     shares = np.log10(WIDTHS) @ typical.T  # the mean decade of the widths that are used
+    moved = (weights[:, -1] - weights[:, 0]) @ np.log10(WIDTHS)
     late, near = typical[-1], typical[0]
     separable = [k for k, e in enumerate(error.mean(axis=0)) if e == 0]
     heaviest = [WIDTHS[k] for k in typical.argmax(axis=1)]
@@ -43,16 +45,18 @@ def run(scale, data):
             Finding(
                 "the narrowest useful width loses weight with the distance, wider ones gain", "narrow to wide",
                 f"mean decade of the widths {shares[0]:.2f} to {shares[-1]:.2f}, correlation {slope:.2f}",
-                shares[-1] > shares[0] + 0.5 and slope > 0.7, "half a decade or more, correlation above 0.7",
+                every([above(moved, 0.5), slope > 0.7]),
+                "half a decade or more by two standard errors, correlation above 0.7",
             ),
             Finding(
                 "while the problem is hard, the kernel of the smallest width is used", "0.01",
-                f"weights {_text(near)} for widths {', '.join(map('{:g}'.format, WIDTHS))}", near[0] > 0.5,
-                "more than half of the weight at the smallest distance",
+                f"weights {_text(near)} for widths {', '.join(map('{:g}'.format, WIDTHS))}",
+                above(weights[:, 0, 0], 0.5),
+                "more than half of the weight at the smallest distance, by two standard errors",
             ),
             Finding(
                 "the kernel of width 100 is never chosen", "0", f"{typical[:, 4].max():.3f} at most",
-                typical[:, 4].max() < 0.01, "below 0.01 at every distance",
+                below(weights[:, :, 4].max(axis=1), 0.01), "below 0.01 at every distance, by two standard errors",
             ),
             Finding(
                 "the course of the weights tells the structure: the heaviest width grows", "0.01 … 10",

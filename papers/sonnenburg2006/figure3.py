@@ -3,6 +3,7 @@
 import numpy as np
 
 from .._page import Figure, Finding, Section, Table, mean, panels
+from .._verdict import above, every
 
 WIDTHS = (0.005, 0.05, 0.5, 1.0, 10.0)  # 2σ²
 LENGTH, NOISE, EPSILON = 10.0, 0.1, 0.1
@@ -42,7 +43,7 @@ def run(scale, data):
         moves = _finding(noisy)
         section.remarks = f"With noise of {NOISE:g} the two findings {moves.verdict} and {_fits(noisy).verdict}: "
         section.remarks += f"{moves.ours}; {_fits(noisy).ours}."
-        if not moves.agrees:
+        if moves.verdict != "agree":
             section.remarks += " The narrowest kernel, almost diagonal, fits the noise, and draws weight for it."
     return section
 
@@ -59,11 +60,13 @@ def _course(scale, frequencies, C, n, noise):
 
 def _finding(course):
     decade = course["weights"].mean(axis=0) @ np.log10(WIDTHS)
+    moved = (course["weights"][:, 0] - course["weights"][:, -1]) @ np.log10(WIDTHS)
     slope = np.corrcoef(np.log(course["frequencies"]), decade)[0, 1]
     return Finding(
         "the weights move to narrower kernels as the frequency grows", "wide to narrow",
         f"mean decade of the widths {decade[0]:.2f} to {decade[-1]:.2f}, correlation {slope:.2f}",
-        decade[0] - decade[-1] > 0.5 and slope < -0.7, "half a decade or more, correlation below −0.7",
+        every([above(moved, 0.5), slope < -0.7]),
+        "half a decade or more by two standard errors, correlation below −0.7",
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .._page import Figure, Finding, Section, Table, mean, panels
+from .._verdict import above, below, every
 
 WIDTHS = (0.001, 0.005, 0.01, 0.05, 0.1, 1.0, 10.0, 50.0, 100.0, 1000.0)  # 2σ²
 LENGTH, NOISE, EPSILON, C, B, SLOPE = 10.0, 0.1, 0.1, 5.0, 1.0, 0.5
@@ -26,6 +27,7 @@ def run(scale, data):
     used = (weights > 0.01).sum(axis=2)
     narrow = [float(np.average(np.log10(WIDTHS[:6]), weights=row[:6] + 1e-12)) for row in typical]
     slope = np.corrcoef(frequencies, narrow)[0, 1]
+    both = weights[:, :, 6:].sum(axis=2)
     wide = typical[:, 6:].sum(axis=1)
     largest = [_largest(row) for row in typical]
     lengths = scale.pick((10.0, 30.0), (10.0, 30.0, 100.0))
@@ -41,8 +43,10 @@ def run(scale, data):
             Finding(
                 "the solution combines narrow and wide kernels", "both",
                 f"wide ones (10 and more) hold {wide.min():.2f} to "
-                f"{wide.max():.2f} of the weight", wide[1:].min() > 0.05 and wide[1:].max() < 0.999,
-                "between 0.05 and 0.999 at every frequency but the first",
+                f"{wide.max():.2f} of the weight", every(
+                    verdict for k in range(1, len(frequencies))
+                    for verdict in (above(both[:, k], 0.05), below(both[:, k], 0.999))
+                ), "between 0.05 and 0.999 at every frequency but the first, by two standard errors",
             ),
             Finding(
                 "the narrow part gets narrower as a grows", "narrower",
@@ -51,7 +55,7 @@ def run(scale, data):
             ),
             Finding(
                 "solutions are sparse", "most weights 0", f"{mean(used.ravel(), 1)} of 10 kernels above 0.01",
-                used.mean() <= 5, "at most half of the kernels",
+                below(used.mean(axis=1), 5), "fewer than half of the kernels, by two standard errors",
             ),
             Finding(
                 "the largest selected width, 100, models the linear part", "100",

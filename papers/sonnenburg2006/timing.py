@@ -88,6 +88,17 @@ def slope(found, name, least=1000):
     return float(np.polyfit(np.log(n[keep]), np.log(s[keep]), 1)[0]) if keep.sum() > 1 else float("nan")
 
 
+def speedup(found, one, several):
+    """(examples, seconds of one over those of several threads) at the most examples of both, or None."""
+    both = [n for n, s in found.get(one, {}).items() if isinstance(s, float)]
+    both = [n for n in both if isinstance(found.get(several, {}).get(n), float)]
+    return (max(both), found[one][max(both)] / found[several][max(both)]) if both else None
+
+
+def says_speedup(up):
+    return f"{up[1]:.2f} times at {up[0]:,}" if up else "not measured"
+
+
 def draw(name, groups):
     """Log-log times: {title: ({method: {n: seconds}} of ours, the same of the paper)}; a colour for each name."""
     fig, axes = panels(len(groups), width=6.2, height=3.8)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 
 from .._page import Figure, Finding, Table, mean, panels
+from .._verdict import below, every, near
 
 NAMES = (
     "uniform (logit)",
@@ -93,15 +94,22 @@ def apart(accuracy):
 
 def like_uniform(accuracy, judged, **known):
     points = apart(accuracy)
+    differences = accuracy[:, :, [3, 4, 5]] - accuracy[:, :, [0]]  # (times, sizes, 3)
+    each = [near(differences[:, k, j], 3) for k in range(differences.shape[1]) for j in range(3)]
     return Finding(
         "elastic net and ℓ2 are as accurate as uniform weights", "almost the same",
-        f"{points:.1f} points apart at most", points < 3, "within 3 points of means", judged=judged, **known,
+        f"{points:.1f} points apart at most", every(each),
+        "within 3 points, by two standard errors, each at every size",
+        judged=judged, **known,
     )  # fmt: skip
 
 
 def very_sparse(count, M, share, margin):
-    few = count[:, 6].mean()
-    return Finding("empirical Bayes is extremely sparse", "extremely", f"{few:.0f} of {M}", few < share * M, margin)
+    few = count[:, 6]
+    return Finding(
+        "empirical Bayes is extremely sparse", "extremely", f"{few.mean():.0f} of {M}", below(few, share * M),
+        f"{margin}, by two standard errors",
+    )  # fmt: skip
 
 
 def accuracies(sizes, accuracy, title="Accuracy, %"):

@@ -7,3 +7,14 @@ PAPER = {
     "picture": "xu2010_figure1",
 }
 EXPERIMENTS = ("figure1", "table2", "table3", "newsgroups")
+SHORT = "Xu 2010"
+# what the paper is known for: a finding, and the headline that it stands for
+HEADLINES = {
+    "smooth MKL is significantly more accurate than ℓ1": "smooth MKL is more accurate than ℓ1: UCI sets",
+    "smooth MKL is more accurate than ℓ1 on text": "and on text",
+    "smooth MKL is ahead of ℓ1 where kernels are complementary": "kernels that complement each other",
+}
+# data that could not be had, and what stands in their place
+MISSING = {
+    "the words of the text sets": "words in three documents or more, tf-idf",
+}

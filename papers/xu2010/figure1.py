@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from .. import _widths
 from .._page import Figure, Finding, Section, Table, mean, panels
+from .._verdict import above, every, unpaired
 from . import methods
 
 CS = 10.0 ** np.arange(-3, 2)
@@ -41,38 +41,44 @@ def run(scale, data):
                 "smooth MKL is ahead of ℓ1 where kernels are complementary",
                 "significantly",
                 f"{mean(gain[:, -1], 1)} points without irrelevant features",
-                gain[:, -1].mean() > 2 * _error(gain[:, -1]),
+                above(gain[:, -1]),
                 "above 0 by two standard errors",
-                judged=len(found) >= _widths.ENOUGH,
             ),
             Finding(
                 "and everywhere on the way",
                 "ahead",
-                f"{gain.mean(axis=0).min():.1f} points at least",
-                gain.mean(axis=0).min() > 0,
-                "mean difference above 0 for every share",
-                judged=len(found) >= _widths.ENOUGH,
+                f"{mean(gain[:, gain.mean(axis=0).argmin()], 1)} points at least",
+                every(above(gain[:, k]) for k in range(len(steps))),
+                "above 0 by two standard errors for every share",
             ),
             Finding(
                 "smooth MKL is ahead of ℓ2 too",
                 "ahead",
                 f"{mean(against.mean(axis=1), 2)} points over all shares",
-                against.mean() > 2 * _error(against.mean(axis=1)),
+                above(against.mean(axis=1)),
                 "above 0 by two standard errors",
-                judged=len(found) >= _widths.ENOUGH,
                 **L2,
             ),
             Finding(
                 "ℓ2 takes a hundred times as long",
                 "almost 100 ×",
                 f"{seconds[:, 1].mean() / seconds[:, 0].mean():.1f} × ℓ1",
-                seconds[:, 1].mean() > 10 * seconds[:, 0].mean(),
-                "more than 10 × ℓ1",
+                unpaired(seconds[:, 1], 10 * seconds[:, 0]),
+                "more than 10 × ℓ1, by two standard errors",
                 expected="disagree",
                 judged=not scale.quick,
                 reason="Theirs was a conic program in SimpleMKL's toolbox; with one solver for all regularizers "
                 "ℓ2 costs "
                 "no more than ℓ1.",
+            ),
+            Finding(
+                "smooth MKL takes a little more time than ℓ1, on the same scale",
+                "a little more",
+                f"{seconds[:, 2].mean() / seconds[:, 0].mean():.2f} × ℓ1",
+                every([unpaired(seconds[:, 2], seconds[:, 0]), unpaired(3 * seconds[:, 0], seconds[:, 2])]),
+                "more than ℓ1 and less than 3 ×, by two standard errors",
+                judged=not scale.quick,
+                **LITTLE,
             ),
         ],
         tables=[
@@ -180,10 +186,6 @@ def fitted(omega, X, y, rows, C):
         return model.fit(X, y)
 
 
-def _error(values):
-    return values.std(ddof=1) / np.sqrt(len(values))
-
-
 def _draw(ratios, accuracy, seconds):
     fig, axes = panels(2)
     for j, name in enumerate(methods.NAMES):
@@ -197,8 +199,13 @@ def _draw(ratios, accuracy, seconds):
     return Figure("xu2010_figure1", "Accuracy against the share of relevant features, and time.", fig)
 
 
+LITTLE = {
+    "expected": "tie",
+    "reason": "On the same scale, but neither more nor less: all three regularizers go through one solver here. The "
+    "paper's method, Nesterov's, is run apart below.",
+}
 L2 = {
-    "expected": "disagree",
+    "expected": "tie",
     "reason": "It depends on λ, which the paper does not give. That of its bound is too small: with all features "
     "relevant, 10 and 100 times as much raise SMKL from 73.9 to 76.4 and 78.6 % (ℓ2: 72.7 %, equal "
     "weights 76.8 %), clearly ahead. See the table by λ.",

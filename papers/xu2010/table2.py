@@ -5,6 +5,7 @@ import numpy as np
 from .. import _widths
 from .._page import Finding, Section, Table, mean
 from .._scale import NotKept
+from .._verdict import above, counted, first, last, most
 from . import methods
 
 CS = 10.0 ** np.arange(-2, 4)
@@ -39,14 +40,11 @@ def run(scale, data):
     kernels = {
         name: np.array([[row["kernels"] for row in cell] for cell in cells]) for name, (_, cells) in found.items()
     }
-    means = np.array([a.mean(axis=0) for a in accuracy.values()])
-    smooth = int((means[:, 2] > means[:, 0]).sum())
-    both = int((means[:, 2] >= means.max(axis=1) - 1e-9).sum())
-    better = sum(
-        _widths.p_value(a[:, 2], a[:, 0]) < 0.05 and a[:, 2].mean() > a[:, 0].mean() for a in accuracy.values()
-    )
+    smooth = [above(a[:, 2] - a[:, 0]) for a in accuracy.values()]
+    dense = [above(a[:, 2] - a[:, 1]) for a in accuracy.values()]
+    both = [first(a, 2) for a in accuracy.values()]
+    worst = [last(a, 0) for a in accuracy.values()]
     few = {name: k[:, 0].mean() for name, k in kernels.items()}
-    full = len(names)
     return Section(
         "Table 2",
         "20 % of the examples for training, columns of mean 0 and variance 1; Gaussian kernels of widths 2^−3, "
@@ -55,31 +53,37 @@ def run(scale, data):
         "the UCI sets." if real else "wdbc as scikit-learn has it, six columns; the other sets need --data.",
         findings=[
             Finding(
-                "smooth MKL is more accurate than ℓ1",
+                "smooth MKL is significantly more accurate than ℓ1",
                 "7 of 7 sets",
-                f"{smooth} of {full}",
-                smooth >= (full + 1) // 2 + (full > 2),
-                "a majority of the sets, by two more than half",
+                counted(smooth),
+                most(smooth),
+                "on more than half of the sets, each by two standard errors",
                 judged=real and enough,
-                **SMOOTH,
             ),
             Finding(
-                "significantly so",
-                "significantly better",
-                f"{better} of {full} with p < 0.05",
-                better >= (full + 1) // 2,
-                "half of the sets by the paired t-test",
+                "and than ℓ2",
+                "7 of 7 sets",
+                counted(dense),
+                most(dense),
+                "on more than half of the sets, each by two standard errors",
                 judged=real and enough,
-                **SIGNIFICANT,
             ),
             Finding(
                 "it is the best of the three",
                 "7 of 7 sets",
-                f"{both} of {full}",
-                both >= (full + 1) // 2,
-                "half of the sets",
+                counted(both),
+                most(both),
+                "on more than half of the sets, each by two standard errors",
                 judged=real and enough,
-                **BEST,
+            ),
+            Finding(
+                "ℓ1 achieves the worst",
+                "7 of 7 sets",
+                counted(worst),
+                most(worst),
+                "on more than half of the sets, each by two standard errors",
+                judged=real and enough,
+                **WORST,
             ),
             Finding(
                 "ℓ1 selects few kernels",
@@ -122,8 +126,11 @@ def run(scale, data):
         deviations=[
             "C is chosen in five folds of the first repetition and kept. Classes in proportion in both parts."
             + (f" Still to be run: {', '.join(missing)}." if missing else ""),
-            "breast has 683 complete rows (the paper: 300), wdbc 30 columns (the paper prints 13), wpbc 194 "
-            "complete rows.",
+            "breast has 683 complete rows (the paper: 300) and 9 columns as there, 117 kernels; wdbc 30 columns (the "
+            "paper "
+            "prints 13), wpbc 194 complete rows (198). The print has wdbc twice in its Tables 1 and 2; the second, "
+            "of 33 "
+            "columns and 198 rows, is wpbc.",
             "λ as for Figure 1, with the largest eigenvalue of all kernels. Kernels are not normalised: the paper "
             "normalises the columns only. Relative gap 1e-3 (the paper: 0.01 or 500 steps).",
         ],
@@ -178,4 +185,4 @@ def one(name, seed, Cs, columns, data):
     return result
 
 
-SMOOTH, SIGNIFICANT, BEST, REMARKS = {}, {}, {}, ""
+WORST, REMARKS = {}, ""

@@ -8,3 +8,14 @@ PAPER = {
     "picture": "yang2011_figure1",
 }
 EXPERIMENTS = ("table4", "theorem3", "table5", "table6")
+SHORT = "Yang 2011"
+# what the paper is known for: a finding, and the headline that it stands for
+HEADLINES = {
+    "GMKL selects more kernels than ℓ1, about 1.5 times": "sparse with grouping: more kernels than ℓ1, fewer than all",
+    "GMKL is more accurate than ℓ1, with 95 % confidence": "GMKL is more accurate than ℓ1",
+    "GMKL by the level method is quicker than ℓ1 by SimpleMKL": "the level method is quick",
+}
+# data that could not be had, and what stands in their place
+MISSING = {
+    "proteins of TargetP and PSORTb, 69 kernels": "MultiLoc, 64 kernels on patterns",
+}

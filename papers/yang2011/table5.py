@@ -7,6 +7,7 @@ import numpy as np
 from .. import _widths
 from .._page import Finding, Section, Table, mean
 from .._scale import NotKept
+from .._verdict import above, below, counted, every, first, most
 from . import methods
 
 PAPER = {  # accuracy and kernels of GMKL, L1, L2, UW; seconds of GMKL, L1, L2
@@ -57,12 +58,14 @@ def run(scale, data):
         for n in names
         if shown.get((n, "simplemkl"), "").startswith(">")
     ]
-    more = [n for n in names if count[n][:, 0].mean() > count[n][:, 1].mean()]
-    few = [n for n in names if count[n][:, 0].mean() < 0.75 * total[n]]
-    not_worse = [n for n in names if accuracy[n][:, 0].mean() > accuracy[n][:, 1].mean() - 0.3]
-    best = [n for n in names if accuracy[n][:, 0].mean() >= accuracy[n].mean(axis=0).max() - 1e-9]
+    more = [above(count[n][:, 0] - count[n][:, 1]) for n in names]
+    few = [below(count[n][:, 0], 0.75 * total[n]) for n in names]
+    gain = {n: accuracy[n][:, 0] - accuracy[n][:, 1] for n in names}
+    not_worse = ["disagree" if above(g) == "disagree" else "agree" for g in gain.values()]
+    best = {n: first(accuracy[n], 0) for n in names}
     rich = [n for n in ("liver", "sonar") if n in names]
-    dense = [n for n in rich if accuracy[n][:, 2].mean() > accuracy[n][:, 0].mean()]
+    dense = [above(accuracy[n][:, 2] - accuracy[n][:, 0]) for n in rich]
+    pima = first(accuracy["pima"], 0) if "pima" in names else "tie"
     section = Section(
         "Table V",
         "Half of the examples for training, columns of mean 0 and variance 1, kernels as for the toys (unit "
@@ -75,32 +78,34 @@ def run(scale, data):
             Finding(
                 "GMKL selects more kernels than ℓ1",
                 "8 of 8 sets",
-                f"{len(more)} of {len(names)}",
-                len(more) == len(names),
-                "every set",
+                counted(more),
+                every(more),
+                "every set, by two standard errors",
             ),
             Finding(
                 "and fewer than all",
                 "8 of 8 sets",
-                f"{len(few)} of {len(names)}",
-                len(few) == len(names),
-                "less than 75 % of the kernels on every set",
+                counted(few),
+                every(few),
+                "less than 75 % of the kernels on every set, by two standard errors",
             ),
             Finding(
                 "GMKL is no worse than ℓ1",
                 "8 of 8 sets",
-                f"{len(not_worse)} of {len(names)}",
-                len(not_worse) >= 0.85 * len(names),
-                "not more than 0.3 points behind, on 85 % of the sets",
+                counted(not_worse)
+                + ": "
+                + ", ".join(f"{n} {mean(g, 1)}" for n, g in gain.items() if above(g) == "disagree"),
+                every(not_worse),
+                "not behind by two standard errors, on every set",
                 judged=real,
                 **NOT_WORSE,
             ),
             Finding(
                 "GMKL is the most accurate on most sets",
                 "5 of 8",
-                f"{len(best)} of {len(names)}: {', '.join(best) or 'none'}",
-                len(best) >= len(names) / 2,
-                "half of the sets",
+                counted(best.values()),
+                most(best.values()),
+                "ahead of the best other by two standard errors, on more than half of the sets",
                 judged=real,
                 **BEST,
             ),
@@ -108,17 +113,26 @@ def run(scale, data):
                 "ℓ2 is ahead of GMKL on liver and sonar",
                 "2.1 and 3.4 points",
                 ", ".join(f"{n} {mean(accuracy[n][:, 2] - accuracy[n][:, 0], 1)}" for n in rich),
-                len(dense) == 2,
-                "both",
+                every(dense),
+                "both, by two standard errors",
                 judged=real,
                 **DENSE,
+            ),
+            Finding(
+                "GMKL is significantly better than the others on pima",
+                "76.9 against 76.5",
+                ", ".join(mean(accuracy["pima"][:, j], 2) for j in range(4)) if "pima" in names else "–",
+                pima,
+                "ahead of the best other by two standard errors",
+                judged=real,
+                **PIMA,
             ),
             Finding(
                 "GMKL by the level method is quicker than ℓ1 by SimpleMKL",
                 "1.3 to 8 ×",
                 ", ".join([f"{n} {r:.1f} ×" for n, r in slower.items()] + late) or "to be run",
-                bool(slower) and np.mean([r > 1 for r in slower.values()]) >= 0.5,
-                "on half of the sets",
+                bool(slower) and most(r > 1 for r in slower.values()) == "agree",
+                "on more than half of the sets, one run",
                 judged=real and bool(slower),
                 **QUICKER,
             ),
@@ -172,7 +186,9 @@ def run(scale, data):
             + " Classes in proportion in both parts. ionosphere without its "
             "constant column "
             "(33; the paper: 442 kernels, so that it was without too), wpbc without 4 incomplete rows, breast "
-            "without 16.",
+            "without 16. breast has 130 kernels here, of 9 columns; the paper has 143, of 10: it may have kept the "
+            "number of "
+            "the sample as a column.",
             "A relative gap of 1e-3 for all methods. Kernels with weight above 1e-6 of the largest are counted.",
         ],
         timed=True,
@@ -254,7 +270,15 @@ def clocked(name, solver, columns, data):
     return _widths.measured(model, X, y, T, t)["seconds"]
 
 
-NOT_WORSE, QUICKER = {}, {}
+QUICKER = {}
+NOT_WORSE = {
+    "expected": "disagree",
+    "reason": "ℓ1 is ahead on iono, by 0.4 ± 0.2 points; on the other seven it is not.",
+}
+PIMA = {
+    "expected": "tie",
+    "reason": "ℓ1 is as good: 76.4 against 76.3 %. Over ℓ2, 75.5 %, GMKL is ahead (p = 0.004).",
+}
 BEST = {
     "expected": "disagree",
     "reason": "Differences are small: of GMKL and ℓ1 those on liver (3.3 points for GMKL) and iono (0.4 for ℓ1) alone "
@@ -263,7 +287,7 @@ BEST = {
     "see the last table); its grid of C is not given, and its traces of 1 divide C by the number of examples.",
 }
 DENSE = {
-    "expected": "disagree",
+    "expected": "tie",
     "reason": "True of sonar, by 3.2 points as in the paper. On liver no C puts ℓ2 ahead: 67.8 % at 0.1, which "
     "cross-validation took, 69.0 % at 1 and 68.7 % at 10 in five repetitions, GMKL 69.7 % in the same.",
 }

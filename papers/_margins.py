@@ -1,0 +1,134 @@
+"""When the margin of each finding was last changed, from git: papers/margins.json, and docs/papers/margins.md.
+
+A margin is the text of that name and the condition that the verdict comes from, as they stand in the call of `Finding`.
+What the condition is computed from is not among it.
+"""
+
+import ast
+import hashlib
+import json
+from pathlib import Path
+
+from ._code import ROOT, git
+from ._page import Finding, table
+
+KEPT = Path(__file__).parent / "margins.json"
+NEW = "not committed yet"
+INTRO = (
+    "Written by `python -m papers all --margins` from the history of the code. A margin is its text and the condition "
+    "that the verdict comes from; what the condition is computed from is not among it."
+)
+
+
+def read(text):
+    """{what a finding says: (fingerprint, margin, condition)} of the calls of Finding in a module."""
+    found = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding" and len(node.args) == 5:
+            says, condition, margin = node.args[0], node.args[3], node.args[4]
+            if isinstance(says, ast.Constant):
+                found[says.value] = _print(condition, margin), _text(margin), ast.unparse(condition)
+    return found
+
+
+def present():
+    """{(module, what a finding says): (fingerprint, margin, condition)} of the code as it is."""
+    files = sorted(p for p in Path(__file__).parent.glob("*/*.py"))
+    return {(str(p.relative_to(ROOT)), says): item for p in files for says, item in read(p.read_text()).items()}
+
+
+def history():
+    """{(module, says): [(commit, date, fingerprint, margin, condition), …]}, a step for every change, oldest first."""
+    found = {}
+    commits = (git("rev-list", "--reverse", "--topo-order", "HEAD", "--", "papers") or "").split()
+    for commit in commits:
+        for path in (git("diff-tree", "--no-commit-id", "--name-only", "-r", commit, "--", "papers") or "").split():
+            text = git("show", f"{commit}:{path}") if path.endswith(".py") and path.count("/") == 2 else None
+            try:
+                items = read(text or "")
+            except SyntaxError:
+                continue
+            for says, item in items.items():
+                steps = found.setdefault((path, says), [])
+                if not steps or steps[-1][2] != item[0]:
+                    steps.append(git("show", "-s", "--format=%h %cs", commit).split() + list(item))
+    return found
+
+
+def write(out):
+    """papers/margins.json and OUT/margins.md."""
+    now, past, rows, changed = present(), history(), [], []
+    kept = {}
+    for (path, says), (mark, margin, _) in now.items():
+        steps = past.get((path, says), [])
+        since = steps[-1][:2] if steps and steps[-1][2] == mark else [NEW, ""]
+        name = path.removeprefix("papers/").removesuffix(".py").replace("/", ".")
+        kept[f"{name}: {says}"] = {"margin": mark, "commit": since[0]}
+        rows.append([f"{name}: {says}", margin, " ".join(since)])
+        if since[0] == NEW and steps:
+            steps = [*steps, (*since, *now[path, says])]
+        for k in range(1, len(steps)):
+            before, after = steps[k - 1], steps[k]
+            own, other = (before[3], after[3]) if before[3] != after[3] else (f"`{before[4]}`", f"`{after[4]}`")
+            last = steps[k + 1][0] + "^" if k + 1 < len(steps) and steps[k + 1][0] != NEW else None
+            seen = _verdict(path, says, f"{after[0]}^" if after[0] != NEW else "HEAD")
+            changed.append([f"{name}: {says}", " ".join(after[:2]), own, other, seen, _verdict(path, says, last, out)])
+    KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    seen = [row for row in changed if row[4] != "–"]
+    unseen = [row for row in changed if row[4] == "–"]
+    columns = ["finding", "changed in", "before", "after", "verdict before", "verdict after"]
+    moved = sum(row[4] != row[5] for row in seen)
+    lines = ["# Margins", "", INTRO, "", "## Changed after a result was seen", ""]
+    lines += [
+        f"{len(seen)} changes came after a page had shown a verdict; {moved} of them went with another verdict.",
+        "",
+    ]
+    lines += ["The verdict before is that of the pages before the change, the verdict after that of the pages before "
+    "the "
+              "next one, or of now. With the change more was often run, so that not every other verdict is its doing.",
+              "", *table(columns, seen), ""]  # fmt: skip
+    lines += ["## Changed before a page showed a verdict", "",
+              "Results may have been seen all the same: small runs were.", "",
+              *table(columns[:4], [row[:4] for row in unseen]), ""]  # fmt: skip
+    lines += ["## All margins", "", *table(["finding", "margin", "last changed in"], rows), ""]
+    (Path(out) / "margins.md").write_text("\n".join(lines).rstrip() + "\n")
+
+
+def _verdict(path, says, commit, out=None):
+    """The verdict on the pages at a commit, or those that are in OUT; – where there was none."""
+    paper, found = path.split("/")[1], []
+    if commit:
+        listed = (git("ls-tree", "--name-only", commit, "docs/papers/results/") or "").split()
+        texts = [git("show", f"{commit}:{name}") for name in listed if name.split("/")[-1].startswith(paper)]
+    else:
+        texts = [p.read_text() for p in sorted((Path(out) / "results").glob(f"{paper}.*.json"))] if out else []
+    for text in texts:
+        for item in json.loads(text or "{}").get("findings", ()):
+            if item["says"] == says:
+                verdict = item.get("verdict", item.get("agrees"))
+                found.append(Finding("", "", "", verdict, "").verdict if item["judged"] else "not judged")
+    return ", ".join(found) or "–"
+
+
+def _print(*nodes):
+    """A fingerprint of expressions that no line break and no version of Python changes."""
+    parts = [
+        (type(part).__name__, getattr(part, "id", None) or getattr(part, "attr", None) or getattr(part, "value", None))
+        for node in nodes
+        for part in ast.walk(node)
+        if isinstance(
+            part, ast.Name | ast.Attribute | ast.Constant | ast.operator | ast.cmpop | ast.boolop | ast.unaryop
+        )
+    ]
+    text = repr([(kind, value if isinstance(value, str | int | float) else None) for kind, value in parts])
+    return hashlib.sha1(text.encode()).hexdigest()[:12]
+
+
+def _text(margin):
+    if isinstance(margin, ast.Constant):
+        return str(margin.value)
+    parts = margin.values if isinstance(margin, ast.JoinedStr) else [margin]
+    return "".join(
+        str(part.value) if isinstance(part, ast.Constant) else f"`{ast.unparse(getattr(part, 'value', part))}`"
+        for part in parts
+    )
