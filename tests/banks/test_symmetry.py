@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from manykernels.banks import DenseBank, dense
+from manykernels.banks._stack import Stack
 from manykernels.kernels import RBF, KernelStack
 from manykernels.loops.stack import survey_first, survey_last
 
@@ -54,3 +55,19 @@ def test_one_skew_pair_of_a_large_stack_is_refused_by_the_name_of_its_kernel(for
         T[i, j, 1] += 0.01
         with pytest.raises(ValueError, match="not symmetric in kernel 'kernel 1';"):
             DenseBank(form(T))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("n", "M", "share"), [(150, 3, 1), (301, 1, 0.7), (300, 5, 0.1), (20, 200, 0.4), (9, 2, 0.1)]
+)
+def test_products_among_the_support_are_those_of_the_definition(dtype, n, M, share):
+    """A stack (M, n, n) reads one triangle, whole runs or single columns; the diagonal counts once."""
+    rng = np.random.default_rng(n)
+    S = rng.normal(size=(M, n, n))
+    S = (S + S.transpose(0, 2, 1)).astype(dtype)
+    support, shift, kernels = np.sort(rng.permutation(n)[: int(share * n) + 1]), rng.normal(size=M), np.arange(M)[::2]
+    A = rng.normal(size=(3, len(support)))
+    expected = np.einsum("mij,tj->tmi", S[kernels][:, support][:, :, support].astype(float), A)
+    for stack in (Stack(S), Stack(np.ascontiguousarray(S.transpose(1, 2, 0)), last=True)):
+        np.testing.assert_allclose(stack.products(A, support, support, kernels, shift), expected, atol=1e-11)

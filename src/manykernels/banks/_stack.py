@@ -8,6 +8,7 @@ from ..kernels.stack import KernelStack
 
 STACK_ROWS = 64  # of a block; fixed, so that results do not depend on the number of threads
 MIRROR_ROWS = 128
+HALF_BLOCKS = 128  # of products with the upper triangles of all kernels, at least: the work for the threads
 
 
 class Stack:
@@ -115,6 +116,8 @@ class Stack:
         _check_sorted(cols)
         A = np.ascontiguousarray(A, dtype=np.float64)
         sums = A.sum(axis=1)
+        if not self.last and np.array_equal(rows, cols):
+            return self._half_products(A, cols, kernels, shift, n_jobs) + shift[kernels][:, None] * sums[:, None, None]
         out = np.empty((len(A), len(kernels), len(rows)))
 
         def block(r0):
@@ -126,6 +129,22 @@ class Stack:
 
         run_blocks(block, range(0, len(rows), STACK_ROWS), n_jobs)
         return out
+
+    def _half_products(self, A, cols, kernels, shift, n_jobs):
+        """(S_m[cols, cols] − shift_m) @ A[t], (T, |kernels|, |cols|), from the upper triangle of each matrix."""
+        from ..loops.stack import multiply_half
+
+        C, parts = len(cols), max(1, min(HALF_BLOCKS // max(len(kernels), 1), len(cols) // STACK_ROWS))
+        cuts = (C * (1 - np.sqrt(1 - np.arange(parts + 1) / parts))).astype(int) // 4 * 4  # parts of equal area
+        cuts[-1] = C
+        out = np.zeros((parts, len(kernels), len(A), C))
+
+        def block(part):
+            k, i = part
+            multiply_half(self.array[kernels[k]], shift[kernels[k]], A, cols, cuts[i], cuts[i + 1], out[i, k])
+
+        run_blocks(block, [(k, i) for k in range(len(kernels)) for i in range(parts)], n_jobs)
+        return out.sum(axis=0).transpose(1, 0, 2)
 
 
 def _mirror(K):

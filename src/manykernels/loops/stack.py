@@ -138,26 +138,93 @@ def multiply_first(S, kernels, shift, A, sums, cols, rows, first, out):
 
 
 @njit(**OPTIONS)
-def _add_to(total, s, shift, a):
+def _multiply4(y, s, wide, h, a):
+    """y += Σ_k a_k (s_k − h); returns the four (s_k − h)·wide."""
+    (s0, s1, s2, s3), (a0, a1, a2, a3) = s, a
+    t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+    for j in range(len(y)):
+        x0, x1, x2, x3, w = s0[j] - h, s1[j] - h, s2[j] - h, s3[j] - h, wide[j]
+        y[j] += a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3
+        t0 += x0 * w
+        t1 += x1 * w
+        t2 += x2 * w
+        t3 += x3 * w
+    return t0, t1, t2, t3
+
+
+@njit(**OPTIONS)
+def multiply_half(K, h, A, cols, r0, r1, out):
+    """out[t] += the part of (K[cols, cols] − h) A[t] by the pairs r0 ≤ r < r1, j ≥ r, and their mirror images.
+
+    K is symmetric. cols are sorted; whole runs of columns are read, four rows at a time, unless cols are few and far
+    between.
+    """
+    T, C = A.shape
+    if C == 0:
+        return
+    start, end = cols[0], cols[-1] + 1
+    gather = end - start > 4 * C
+    at = np.arange(C) if gather else cols - start  # where an example is in `wide`, `sums` and `lines`
+    width = C if gather else end - start
+    wide, sums = np.zeros((T, width)), np.zeros((T, width))
+    lines = np.empty((4, width if gather else 0), dtype=K.dtype)
+    for t in range(T):
+        for j in range(C):
+            wide[t, at[j]] = A[t, j]
+    for r in range(r0, r1, 4):
+        few = min(r + 4, r1) - r
+        for p in range(few):
+            for q in range(p, few):
+                x = K[cols[r + p], cols[r + q]] - h
+                for t in range(T):
+                    sums[t, at[r + p]] += x * A[t, r + q]
+                    if q > p:
+                        sums[t, at[r + q]] += x * A[t, r + p]
+        for p in range(few if gather else 0):
+            row = K[cols[r + p]]
+            for j in range(r + few, C):
+                lines[p, j] = row[cols[j]]
+        c, p1, p2, p3 = at[r + few - 1] + 1, min(1, few - 1), min(2, few - 1), min(3, few - 1)
+        if gather:
+            s = lines[0, c:], lines[p1, c:], lines[p2, c:], lines[p3, c:]
+        else:
+            b = start + c
+            s = K[cols[r], b:end], K[cols[r + p1], b:end], K[cols[r + p2], b:end], K[cols[r + p3], b:end]
+        for t in range(T):
+            a1 = A[t, r + 1] if few > 1 else 0.0  # of rows that are not there
+            a2 = A[t, r + 2] if few > 2 else 0.0
+            a3 = A[t, r + 3] if few > 3 else 0.0
+            found = _multiply4(sums[t, c:], s, wide[t, c:], h, (A[t, r], a1, a2, a3))
+            for p in range(few):
+                sums[t, at[r + p]] += found[p]
+    for t in range(T):
+        for j in range(C):
+            out[t, j] += sums[t, at[j]]
+
+
+@njit(**OPTIONS)
+def _add4_to(total, s0, s1, s2, s3, shift, a):
+    a0, a1, a2, a3 = a
     for m in range(len(total)):
-        total[m] += a * (s[m] - shift[m])
+        h = shift[m]
+        total[m] += a0 * (s0[m] - h) + a1 * (s1[m] - h) + a2 * (s2[m] - h) + a3 * (s3[m] - h)
 
 
 @njit(**OPTIONS)
 def multiply_last(S, kernels, shift, A, sums, cols, rows, out):
     """As `multiply_first`; shift has an entry for every kernel, `kernels` picks what is written."""
-    M = S.shape[2]
-    part, total = np.empty(M, dtype=A.dtype), np.empty(M)
+    (T, C), total = A.shape, np.empty(S.shape[2])
     for r in range(len(rows)):
         i = rows[r]
-        for t in range(len(A)):
+        for t in range(T):
             total[:] = 0.0
-            for b in range(0, len(cols), RUN_LENGTH):
-                part[:] = 0
-                for j in range(b, min(b + RUN_LENGTH, len(cols))):
-                    _add_to(part, S[i, cols[j]], shift, A[t, j])
-                for m in range(M):
-                    total[m] += part[m]
+            for j in range(0, C, 4):  # the last column again, with weight 0, where C is no multiple of 4
+                j1, j2, j3 = min(j + 1, C - 1), min(j + 2, C - 1), min(j + 3, C - 1)
+                a1 = A[t, j1] if j1 > j else 0.0
+                a2 = A[t, j2] if j2 > j1 else 0.0
+                a3 = A[t, j3] if j3 > j2 else 0.0
+                four = A[t, j], a1, a2, a3
+                _add4_to(total, S[i, cols[j]], S[i, cols[j1]], S[i, cols[j2]], S[i, cols[j3]], shift, four)
             for k in range(len(kernels)):
                 out[t, k, r] = total[kernels[k]] + shift[kernels[k]] * sums[t]
 

@@ -42,15 +42,16 @@ def thinned(
         return found
     fine = min(tol, max(FINER * tol, FINEST))
     aim = min(tol, max(fine, SINGLE)) if problem.bank.dtype == np.float32 else fine
+    enough = max(ENOUGH * fine, aim)
     before, seen = found, np.zeros(0, int)
-    for _ in range(MAX_ROUNDS if again and found.gap > ENOUGH * fine else 0):
+    for _ in range(MAX_ROUNDS if again and found.gap > enough else 0):
         keep = _pulled(problem, found)
         if np.isin(keep, seen).all():
             break
         before, seen = found, keep
         found = _continued(problem, found, tol, again, keep, aim)
         gained = before.primal - found.primal
-        if found.interrupted or found.gap <= ENOUGH * fine or gained <= ENOUGH * fine * abs(found.primal):
+        if found.interrupted or found.gap <= enough or gained <= ENOUGH * fine * abs(found.primal):
             break  # no kernel was missing
     theta, regularizer = found.theta[problem.kernels], problem.regularizer
     keep = theta > LEAST_SHARE * theta.sum()
