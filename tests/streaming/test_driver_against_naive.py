@@ -287,6 +287,37 @@ def test_the_best_certified_round_is_the_result_with_its_own_examples(monkeypatc
         np.testing.assert_array_equal(found.solution.theta, rounds[1][0].theta)
 
 
+def test_a_round_is_solved_as_far_as_the_last_gap_asks(monkeypatch):
+    """To a tenth of it, and to half of tol once the active examples cause most of it; with the seed of the fit."""
+    X, Y, c, w = data(1)
+    seen, gaps = [], [0.4, 0.05, 0.02, 0.02, 0.02]
+    own = [0.001, 0.001, 0.0195, 0.001, 0.001]  # of the active examples alone
+    true = driver.solve
+
+    def solved(problem, solver, aim, max_iter, warm, random_state):
+        seen.append((aim, max_iter, warm is None, random_state))
+        found = true(problem, solver, 1e-3, max_iter, warm, random_state=random_state)
+        return replace(found, gap=own[len(seen) - 1])
+
+    with Stream(Pieces(X), 1) as stream:
+        stream.arrange(Y, c, None)
+        run, _ = make(stream, Y, 1, max_iter=5)
+        run.options = replace(run.options, seed=9)
+        certificate = Driver._certificate
+        monkeypatch.setattr(driver, "MIN_ACTIVE", 4)
+        monkeypatch.setattr(driver, "FIRST_ACTIVE", (9, 9))
+        monkeypatch.setattr(driver, "solve", solved)
+        monkeypatch.setattr(Driver, "_end", lambda self, *a: Status.STEPS if len(self.history) == 5 else None)
+        monkeypatch.setattr(Driver, "_certificate",
+                            lambda self, *a: certificate(self, *a) | {"gap": gaps[len(seen) - 1]})  # fmt: skip
+        monkeypatch.setattr(Driver, "_price", lambda self, *a, price=Driver._price: price(self, *a[:3], 1000))
+        run.run()
+    tol, first = run.tol, driver.FIRST_GAP
+    aims = [min(first, np.inf), min(first, 0.04), min(first, 0.005), 0.5 * tol, min(first, 0.002)]
+    assert [aim for aim, *_ in seen] == pytest.approx([max(aim, 0.5 * tol) for aim in aims])
+    assert [rest for _, *rest in seen] == [[5, k == 0, 9] for k in range(5)]
+
+
 def test_the_busiest_worker_is_the_one_with_the_longest_sum():
     answers = [SimpleNamespace(who=who, seconds=s) for who, s in (("a", 1.0), ("b", 2.0), ("a", 1.5), ("c", 0.1))]
     assert driver._busiest(answers) == 2.5
