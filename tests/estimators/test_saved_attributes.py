@@ -5,7 +5,9 @@ import copy
 import numpy as np
 import pytest
 
-from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival
+from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival, load
+from manykernels._codec import _cure
+from manykernels.estimators.lsgkm import START
 from manykernels.estimators.persist import restore, state_of
 from manykernels.kernels import RBF, Linear
 from manykernels.regularizers import EmpiricalBayes
@@ -105,3 +107,34 @@ def test_attributes_that_parameters_imply_are_neither_missing_nor_more(name):
         with pytest.raises((ValueError, KeyError, AttributeError)):
             restore(type(model), copy.copy(whole) | {key: more[key]})
     assert taken == []
+
+
+def test_what_cannot_be_saved_has_the_cure_of_its_kind():
+    class Own:
+        pass
+
+    class Stored(Own):
+        def to_state(self):
+            return {}
+
+    class Solves(Own):
+        def solve(self):
+            pass
+
+    plain = "use a kernel of manykernels.kernels, kernels='precomputed' or a plain value in its place"
+    for value in (len, lambda x: x, Own, object(), np.random.default_rng(0)):
+        assert _cure(value) == plain
+    for value, words in ((Own(), "to_state() and from_state(state), and load with parts=["), (Stored(), "1), and load"),
+                         (Solves(), "set_params(solver='auto') first, or give")):  # fmt: skip
+        assert type(value).__qualname__ in _cure(value) and words in _cure(value) and plain not in _cure(value)
+    assert "to_state" not in _cure(Stored()) and "solver" not in _cure(Own())
+
+
+def test_a_file_of_another_format_than_the_one_asked_for_is_named(tmp_path):
+    FITS["sphere"]().save(tmp_path / "own.mk")
+    (tmp_path / "theirs.txt").write_bytes(START + b"\n")
+    for name, asked, words in (("own.mk", "lsgkm", "is no text model of LS-GKM"),
+                               ("theirs.txt", "manykernels", "is a text model of LS-GKM")):  # fmt: skip
+        with pytest.raises(ValueError, match=f"format='{asked}', but .*{name} {words}"):
+            load(tmp_path / name, format=asked)
+    assert isinstance(load(tmp_path / "own.mk", format="manykernels"), MKLOneClass)
