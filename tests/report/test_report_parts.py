@@ -149,3 +149,9 @@ def test_the_score_and_the_score_of_relevance(kind, y, asked, score, worth):
     case = a_case(y, kind, scoring=asked, **given)
     assert _held_out.measure_name(case) == score
     assert _held_out.measure_name(case, _held_out._worth_scoring(case)) == worth
+
+
+def test_one_step_without_a_gap_is_no_empirical_bayes():
+    steps = [{"iteration": k, "time": 0.1, "gap": gap, "stationarity": 0.5} for k, gap in enumerate((np.nan, 0.25))]
+    found = _measure._convergence(SimpleNamespace(history_=steps, tol=1e-3))
+    assert found["measure"] == "gap" and found["runs"][0]["steps"][1]["gap"] == 0.25
