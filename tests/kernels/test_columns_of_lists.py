@@ -6,6 +6,7 @@ import pytest
 
 from manykernels.kernels import RBF, KernelList, Linear
 from manykernels.kernels.spec import KernelSpec
+from manykernels.strings import Spectrum
 
 
 @pytest.mark.parametrize("holder", ["frame", "array", "views"])
@@ -87,3 +88,15 @@ def test_a_metric_scales_the_columns_of_its_kernels_alone():
         same = {(3 if m == 3 else 0, scales[m].tobytes() if m in scales else b"") for m in range(4)}
         assert found.n_views == len(same) and len(found.training_facts.lengths) == found.n_views
         assert (found.unscaled is kernels) == bool(scales)
+
+
+def test_a_part_of_a_list_has_the_lengths_of_its_own_views():
+    texts = {"short": ["ACG", "ACGT"], "x": np.zeros((2, 1)), "long": ["ACGTACGT", "ACGTACG"]}
+    kernels = KernelList.from_spec(
+        [("s", Spectrum(2), "short"), ("x", Linear(), "x"), ("l", Spectrum(3), "long")], texts
+    )
+    assert kernels.training_facts.lengths == [(3, 4), None, (7, 8)]
+    for which, lengths in (([2], [(7, 8)]), ([2, 1], [None, (7, 8)]), ([0, 2], [(3, 4), (7, 8)]), ([1], [None])):
+        assert kernels.part(which).training_facts.lengths == lengths
+    kernels.task_of = ["all", 0, 1]
+    assert kernels.part([2, 0]).task_of == [1, "all"] and len(kernels.part([1]).task_of) == 1
