@@ -116,10 +116,11 @@ class Clock:
         def timed(*args, **kwargs):
             self._wait()
             begin = time.perf_counter()
-            result = plain(*args, **kwargs)
-            self._wait()
-            self.parts[name] = self.parts.get(name, 0.0) + time.perf_counter() - begin
-            return result
+            try:
+                return plain(*args, **kwargs)
+            finally:  # a run ends by an exception
+                self._wait()
+                self.parts[name] = self.parts.get(name, 0.0) + time.perf_counter() - begin
 
         setattr(cls, method, timed)
 

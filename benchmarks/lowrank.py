@@ -4,8 +4,10 @@
   seconds of the clock and of the processors, passes over all examples and over those that can still move, peak memory,
   test error on 20,000 others.
 * exact: the same 10,000 examples with the kernels as they are, and by landmarks.
+* card: the largest size on a CUDA card, if there is one, with the seconds of its parts; parts contain each other.
 
-`python -m benchmarks.lowrank 1000000 2` is one fit: examples, p, and then "rff", "nystroem" or "exact", and the rank.
+`python -m benchmarks.lowrank 1000000 2` is one fit: examples, p, and then "rff", "nystroem" or "exact", the rank, and
+the device. `--quick` runs 4,000 examples, and PyTorch on the processor instead of a card.
 """
 
 import json
@@ -27,15 +29,28 @@ HEAD = ("examples", "p", "kernels", "clock, s", "processor, s", "gap", "passes",
 def main(data=None, out=".", quick=False):
     jobs = [(n, p, "rff") for n in (QUICK if quick else SIZES) for p in (1, 2)]
     jobs += [((QUICK if quick else SIZES)[0], p, how) for how in ("exact", "nystroem") for p in (1, 2)]
+    device = "torch" if quick else card()
+    if device is not None:
+        size, rank = (QUICK[0], 32) if quick else (SIZES[-1], RANK)
+        jobs += [(size, p, how, rank, device) for how in ("rff", "nystroem") for p in (1, 2)]
     rows = []
     for job in jobs:
-        console.print("{} examples, p = {}, {} …".format(*job))
+        console.print(f"{job[0]} examples, p = {job[1]}, {' '.join(map(str, job[2:]))} …")
         command = [sys.executable, "-m", "benchmarks.lowrank", *map(str, job)]
         found = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-        rows.append(json.loads(found.stdout.splitlines()[-1]) if not found.returncode else [*job, "failed"])
-        console.print(str(rows[-1]))
+        rows.append(json.loads(found.stdout.splitlines()[-1]) if not found.returncode else [*job[:3], "failed"])
+        console.print(found.stdout.strip())
     show("Low rank", HEAD, rows)
     write(out, "lowrank", {"head": HEAD, "rows": rows})
+
+
+def card():
+    """ "cuda" if PyTorch finds a card, else None."""
+    try:
+        import torch
+    except ImportError:
+        return None
+    return "cuda" if torch.cuda.is_available() else None
 
 
 def make(n, seed):
@@ -59,22 +74,65 @@ def kernels():
     ]
 
 
-def fit(n, p, how, rank=RANK):
+def watched():
+    """A `Clock` of the parts of a fit on a device."""
+    import torch
+
+    from manykernels.banks import _device_features as features
+    from manykernels.banks.low_rank import LowRankBank
+    from manykernels.solvers import _primal_device as device
+    from manykernels.solvers import _primal_passes as passes
+    from manykernels.solvers.primal import Descent
+
+    from .gpu import Clock
+
+    clock = Clock(torch)
+    for name, owner, method in (
+        ("kernels and features", LowRankBank, "from_list"), ("features", features.DeviceRows, "_compute"),
+        ("moments", features.DeviceRows, "moments"), ("the solver", Descent, "iterate"), ("passes", Descent, "_visit"),
+        ("rows of features", device.DeviceBlocks, "features"), ("outputs", device.DeviceBlocks, "outputs"),
+        ("sums", device.DeviceBlocks, "sums"), ("curvature", device.DeviceCurvature, "add"),
+        ("losses, on the host", passes.SmoothedOutput, "answer"), ("estimates, on the host", Descent, "_estimate"),
+        ("quadratic models", Descent, "_model"), ("factors", device.DeviceCurvature, "factor"),
+        ("line searches, on the host", Descent, "_between"), ("certificates", Descent, "_certify"),
+    ):  # fmt: skip
+        clock.watch(name, owner, method)
+    return clock
+
+
+def fit(n, p, how, rank=RANK, device="cpu"):
     from manykernels import MKLClassifier
 
     X, y = make(n, 0)
+    parts, options = None, dict(approximation=None if how == "exact" else how, memory_limit="4GB", C=1.0, device=device)
+    if device != "cpu":  # the libraries of a card take seconds to start
+        few = min(n, 4_000)
+        MKLClassifier(kernels()[::10], regularizer=p, **options, rank=32).fit(X[:few], y[:few])
+        parts = watched()
     before, clock, used = _peak(), time.perf_counter(), time.process_time()
-    approximation = None if how == "exact" else how
-    model = MKLClassifier(kernels(), regularizer=p, approximation=approximation, rank=rank, memory_limit="4GB", C=1.0)
+    model = MKLClassifier(kernels(), regularizer=p, rank=rank, **options)
     model.fit(X, y)
     clock, used = time.perf_counter() - clock, time.process_time() - used
     whole = sum(step["n_active"] == n for step in model.history_)
     passes = f"{whole} + {len(model.history_) - whole}"
     peak, count = _peak(), int(np.count_nonzero(model.kernel_weights_ > 1e-6 * model.kernel_weights_.max()))
     X, y = make(TEST, 1)
+    begin = time.perf_counter()
     error = 100 * float(np.mean(model.predict(X) != y))
+    if parts is not None:
+        print("seconds:", {name: round(seconds, 2) for name, seconds in parts.parts.items()})
+        print(f"{TEST:,} predictions on the host: {time.perf_counter() - begin:.1f} s; {_memory()}")
     figures = round(clock, 1), round(used, 1), float(model.duality_gap_), passes, count, error
-    return [n, p, how if rank == RANK else f"{how} {rank}", *figures, round(peak, 2), round(before, 2)]
+    name = " ".join([how, *[str(rank)] * (rank != RANK), *[device] * (device != "cpu")])
+    return [n, p, name, *figures, round(peak, 2), round(before, 2)]
+
+
+def _memory():
+    import torch
+
+    if not torch.cuda.is_available():
+        return "PyTorch on the processor"
+    return f"{torch.cuda.get_device_name()}, peak {torch.cuda.max_memory_allocated() / 1e9:.1f} GB"
 
 
 def _peak():
@@ -83,4 +141,4 @@ def _peak():
 
 if __name__ == "__main__":
     size, norm, *rest = sys.argv[1:]
-    print(json.dumps(fit(int(size), float(norm), *(rest[:1] or ["rff"]), *map(int, rest[1:]))))
+    print(json.dumps(fit(int(size), float(norm), *(rest[:1] or ["rff"]), *map(int, rest[1:2]), *rest[2:])))

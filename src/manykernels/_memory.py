@@ -38,7 +38,7 @@ SHARES = {
     "choice of C": Share(2, 2**63),  # the matrix of a sample, and its factors
 }
 
-DEVICE_SHARES = {"base block": 0.4, "matrices": 0.6, "stripes": 0.25}  # of the free memory of a device
+DEVICE_SHARES = {"base block": 0.4, "matrices": 0.6, "stripes": 0.25, "features": 0.6}  # of the free memory of a device
 
 
 class MemoryBudget(NamedTuple):

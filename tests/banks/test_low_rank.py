@@ -138,8 +138,6 @@ def test_what_has_no_such_features_is_refused_by_name():
         MKLClassifier([RBF()], approximation="rbf").fit(X, y)
     with pytest.raises(ValueError, match="has no effect on matrices"):
         MKLClassifier("precomputed", approximation="rff").fit(X @ X.T, y)
-    with pytest.raises(ValueError, match="runs on the processor only"):
-        MKLClassifier([RBF()], approximation="rff", device="cuda").fit(X, y)
     with pytest.raises(ValueError, match="700 examples are few for 256 features"):
         MKLClassifier([RBF()], approximation="rff", solver="primal").fit(X, y)
 

@@ -12,10 +12,10 @@ from manykernels.banks import (
     PairwiseBank,
     _degree_walks,
     _feature_rows,
+    _lazy_rows,
     _stack,
     _tiled_sums,
     explicit,
-    low_rank,
     pairwise,
 )  # fmt: skip
 from manykernels.banks.choice import explicit_bank
@@ -28,7 +28,7 @@ from manykernels.strings import Spectrum, WeightedDegree, WeightedDegreeShift
 
 SIZES = {  # of blocks, none of which divides the number of examples
     (_stack, "STACK_ROWS"): 7, (explicit, "EXAMPLES_PER_BLOCK"): 5, (_feature_rows, "FEATURE_ROWS"): 9,
-    (low_rank, "ROWS_PER_THREAD"): 9, (pairwise, "KERNELS_PER_PASS"): 2, (linadd, "LOOK_UP_ROWS"): 5,
+    (_lazy_rows, "ROWS_PER_THREAD"): 9, (pairwise, "KERNELS_PER_PASS"): 2, (linadd, "LOOK_UP_ROWS"): 5,
     (tables, "LOOK_UP_ROWS"): 5, (tables, "COLUMNS"): 3, (tables, "MIN_LANE_LETTERS"): 50, (trie, "PACKED_ROWS"): 7,
     (degree_predictor, "NEW_SEQUENCES_PER_TILE"): 11, (_degree_walks, "_SUM_ENTRIES"): 300,
 }  # fmt: skip

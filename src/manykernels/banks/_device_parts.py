@@ -150,35 +150,36 @@ class Family(DeviceGroup):
         hits = rows[:, None] == cols
         if self.kind == "same":
             return hits.to(self.place.dtype)
-        x, y = self.x[rows], self.x[cols]
-        if self.kind == "dot":
-            B = x @ y.T
-        elif self.kind == "sqdist":
-            B = (x @ y.T).mul_(-2.0).add_(self.square[rows, None]).add_(self.square[cols]).clamp_(min=0.0)
+        squares = None if self.square is None else (self.square[rows], self.square[cols])
+        B = base_block(self.kind, self.x[rows], self.x[cols], squares)
+        if self.kind == "sqdist":
             B.masked_fill_(hits, 0.0)
-        else:
-            B = self._columns(x, y)
         return B.to(self.place.dtype)
-
-    def _columns(self, x, y):
-        """The bases that are sums over columns, but not of products."""
-        import torch
-
-        if self.kind == "l1":
-            return torch.cdist(x, y, p=1.0)
-        B = x.new_zeros(len(x), len(y))
-        for u, v in zip(x.T, y.T, strict=True):
-            u = u[:, None]
-            if self.kind == "min":
-                B += torch.minimum(u, v)
-            else:
-                total = u + v
-                B += torch.where(total > 0, (u - v) ** 2 / total.clamp(min=1e-300), 0.0)
-        return B
 
     def forms(self, chosen):
         group, factor = self.group, None if self.factor is None else self.factor[chosen]
         return Forms(group.degree[chosen], self.place.tensor(group.forms[chosen, 1]), group.forms[chosen, 2], factor)
+
+
+def base_block(kind, x, y, squares=None):
+    """The base of this kind between the rows of two tensors; `squares` are (‖x_i‖², ‖y_j‖²) for "sqdist"."""
+    import torch
+
+    if kind == "dot":
+        return x @ y.T
+    if kind == "sqdist":
+        return (x @ y.T).mul_(-2.0).add_(squares[0][:, None]).add_(squares[1]).clamp_(min=0.0)
+    if kind == "l1":
+        return torch.cdist(x, y, p=1.0)
+    B = x.new_zeros(len(x), len(y))
+    for u, v in zip(x.T, y.T, strict=True):
+        u = u[:, None]
+        if kind == "min":
+            B += torch.minimum(u, v)
+        else:
+            total = u + v
+            B += torch.where(total > 0, (u - v) ** 2 / total.clamp(min=1e-300), 0.0)
+    return B
 
 
 class Matrices(DeviceGroup):

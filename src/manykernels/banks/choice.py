@@ -29,6 +29,7 @@ MAX_WORD_PAIRWISE = 8000
 MAX_VALUE_RATIO = 64  # of multiplications within matrix products to kernel values read from memory, in the same time
 MAX_FLOAT64_EXAMPLES = 1000  # examples up to which pairs are compared in float64
 MIN_DEVICE_EXAMPLES = 5000  # with device="auto": below, the start of a card costs more than it saves
+MIN_EXAMPLES_PER_FEATURE = 4  # for `primal`
 MIN_FLOAT32_GAP = 1e-4  # smallest gap for which float32 pairs are precise enough
 
 # banks for each family of kernels, the fastest first
@@ -101,10 +102,12 @@ def choose_bank(
     pays = named or wanted or worth_features(kernels, n_examples(X), X, smooth)
     features_pay = features != "never" and not exact and pays
     device = None if device == "auto" and features_pay else choose_device(device, n_examples(X))
-    if device is not None and (named or wanted):
+    there = device is not None and features == "auto" and not exact and _features_there(kernels, n_examples(X), wanted)
+    if device is not None and not there and (named or wanted):
         raise ValueError(
             f"a device compares pairs, and {f'features={features!r}' if named else 'the solver'} asks for explicit "
-            "features: take device='cpu', or features='auto' and another solver"
+            "features, of which it takes those of low rank (approximation='rff') with features='auto': take "
+            "device='cpu', or features='auto' and another solver"
         )
     if wanted and features == "never":
         raise ValueError(
@@ -116,12 +119,12 @@ def choose_bank(
             f"features={features!r} does not suit a regularizer that needs kernel values in float64, such as "
             "EmpiricalBayes: take features='auto'"
         )
-    if device is None and features_pay:
+    if there or device is None and features_pay:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             single = tol >= MIN_FLOAT32_GAP and n_examples(X) > MAX_PAIRWISE
-            bank = explicit_bank(kernels, X, features, single=single, **options)
-        many = named or wanted or n_examples(X) > MAX_PAIRWISE
+            bank = explicit_bank(kernels, X, features, single=single, device=device, **options)
+        many = named or wanted or there or n_examples(X) > MAX_PAIRWISE
         paid = bank is not None and (many or cheaper(bank))
         if paid or many:
             _tell(caught)
@@ -139,6 +142,16 @@ def choose_bank(
                 _tell(caught)
                 return bank
     return _pairs(kernels, X, device, dtype=np.float64, **options)  # tells a small variance from none
+
+
+def _features_there(kernels, n, wanted):
+    """Whether a device computes the features of these kernels: all are of low rank, and examples suffice for `primal`.
+
+    Fewer examples are compared pair by pair, unless features are `wanted`.
+    """
+    if kernels.tasks is not None or any(kernel.family != "low_rank" for kernel in kernels.kernels):
+        return False
+    return wanted or n >= MIN_EXAMPLES_PER_FEATURE * sum(kernel.rank for kernel in kernels.kernels)
 
 
 def _tell(caught):
@@ -181,11 +194,12 @@ def cheaper(bank):
     return bank.entries() * min(bank.n, D) <= MAX_VALUE_RATIO * bank.n**2 * bank.M
 
 
-def explicit_bank(kernels, X, store="auto", single=False, **options):
+def explicit_bank(kernels, X, store="auto", single=False, device=None, **options):
     """The bank of the explicit features of a `KernelList`; None if a kernel has none.
 
     `store` says where v is kept: "auto", "map", "sorted", "trie" or "hash", see `words.linadd` and `words.trie`.
-    `single` allows float32 for features that are computed on the fly, see `banks.low_rank`.
+    `single` allows float32 for features that are computed on the fly, and a `device` computes and keeps them, see
+    `banks.low_rank`.
     """
     if store not in STORES:
         raise ValueError(f"store={store!r} is unknown: choose one of {', '.join(map(repr, STORES))}.")
@@ -204,7 +218,8 @@ def explicit_bank(kernels, X, store="auto", single=False, **options):
         lacks = kind not in ("features", "low_rank") and any(view.present is not None for view in part.views(X))
         normalize = options.get("normalize", "multiplicative")
         own_options = options | {"normalize": normalize.part(own)} if isinstance(normalize, Scaled) else options
-        bank = None if kind is None or lacks else _first(STORES[store][kind], part, X, store, single, own_options)
+        found = None if kind is None or lacks else STORES[store][kind]
+        bank = found and _first(found, part, X, (store, single, device), own_options)
         if bank is None:
             return None
         parts.append(bank)
@@ -214,10 +229,11 @@ def explicit_bank(kernels, X, store="auto", single=False, **options):
     return bank
 
 
-def _first(kinds, kernels, X, store, single, options):
-    """The bank of the first of these classes that accepts all kernels."""
+def _first(kinds, kernels, X, own, options):
+    """The bank of the first of these classes that accepts all kernels; `own` are (store, single, device)."""
+    store, single, device = own
     for kind in kinds:
-        extra = {WordBank: {"store": store}, LowRankBank: {"single": single}}.get(kind, {})
+        extra = {WordBank: {"store": store}, LowRankBank: {"single": single, "device": device}}.get(kind, {})
         bank = kind.from_list(kernels, X, **extra, **options)
         if bank is not None:
             return bank

@@ -111,8 +111,6 @@ class Checks(BaseEstimator):
             raise ValueError(f"{what} replaces the matrices that psd={self.psd!r} would change: take one of the two.")
         if is_precomputed(self) or isinstance(self.kernels, Source):
             raise ValueError(f"{what} has no effect on matrices or on kernels that make their own bank: take None.")
-        if self.device not in ("cpu", "auto"):
-            raise ValueError(f"{what} runs on the processor only, but device={self.device!r}: take device='cpu'.")
 
     def _check_data(self, X, y, sample_weight, task, covariates=None):
         """The `Checked` data of a fit, a search or a path; records the features of X."""

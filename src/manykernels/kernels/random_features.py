@@ -66,11 +66,8 @@ class RandomFeatures(LowRank):
         """φ(x), (n, rank)."""
         if (parts := self.kernel.split()) is not None:
             return self._of(parts[1]).features(parts[0].transform(X), dtype)
-        kernel = self.kernel.resolve(X)
-        plain = isinstance(kernel, RBF)
-        width = np.sqrt(2.0 * kernel.gamma) if plain else kernel.gamma
-        W = width * _directions(plain, X.shape[1], self.rank // 2, self.random_state)
-        exact = np.dtype(dtype) if plain else np.dtype(np.float64)  # Cauchy numbers are large
+        W = self.directions(X)
+        exact = np.dtype(dtype) if isinstance(self.kernel, RBF) else np.dtype(np.float64)  # Cauchy numbers are large
         phase = X.astype(exact, copy=False) @ W.astype(exact, copy=False)
         if exact == np.float32 and not max(phase.max(initial=0.0), -phase.min(initial=0.0)) < MAX_FLOAT32_PHASE:
             phase = X.astype(np.float64) @ W
@@ -79,6 +76,13 @@ class RandomFeatures(LowRank):
         np.sin(phase, out=F[:, self.rank // 2 :], casting="same_kind")
         F *= np.asarray(np.sqrt(2.0 / self.rank), F.dtype)
         return F
+
+    def directions(self, X: Any) -> np.ndarray:
+        """The w_j for the columns of X, (columns, rank/2)."""
+        kernel = self.kernel.resolve(X)
+        plain = isinstance(kernel, RBF)
+        width = np.sqrt(2.0 * kernel.gamma) if plain else kernel.gamma
+        return width * _directions(plain, X.shape[1], self.rank // 2, self.random_state)
 
 
 @lru_cache(maxsize=1024)

@@ -151,6 +151,8 @@ def best_for(problem: Problem, tol: float = 1e-3) -> BaseSolver:
     able = [solver for solver in map(Solver, DEFAULTS) if solver.refusal(problem) is None]
     if not able:
         why = "" if problem.covariates is None else f" and covariates: {Solver('newton').refusal(problem)}"
+        if problem.bank.explicit and problem.bank.there is not None:
+            why = f" on a device: {Solver('primal').refusal(problem)}; take device='cpu'"
         raise ValueError(f"no solver takes {problem.regularizer!r} with the {problem.loss.name} loss{why}")
     return min(able, key=lambda solver: solver.expected_work(problem, tol))
 

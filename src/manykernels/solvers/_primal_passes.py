@@ -2,7 +2,8 @@
 
     Σ c V_μ(y, f) ,   a = −c V_μ'(f) ,   v_m = Σ_i a_i φ_m(x_i) ,   H = Σ_i S_i φ(x_i) φ(x_i)ᵀ ,   S = c V_μ''(f)
 
-Features are kept only for the examples that can still move, if the memory allows it.
+Features are kept only for the examples that can still move, if the memory allows it. `HostBlocks` multiplies with the
+features of a block on the host, `_primal_device.DeviceBlocks` on a device.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from .._memory import MemoryBudget
 from ..inner import host_problem
 from ..problem import Certificate
 from ._oracle import Run
+from ._primal_device import DeviceBlocks
 from ._primal_quadratic import Curvature
 from ._warm import onto_total
 
@@ -64,6 +66,35 @@ class Visit(NamedTuple):
     smoothing: float  # the part of the gap due to μ
 
 
+class HostBlocks:
+    """Products with the features of a block of examples, (·, D), in their dtype."""
+
+    size = ROWS_PER_BLOCK
+
+    def __init__(self, bank):
+        self.bank = bank
+
+    def features(self, rows):
+        return self.bank.dense(rows)
+
+    def room(self, size, D):
+        """An array for the features of this many examples; None if they do not fit in memory."""
+        limit = MemoryBudget(self.bank.memory_limit).share("features of a pass")
+        fits = size * D * self.bank.dtype.itemsize <= limit
+        return np.empty((size, D), self.bank.dtype) if fits else None
+
+    def outputs(self, G, weights):
+        """(T, ·) of weights (T, D)."""
+        return (G @ weights.T.astype(G.dtype)).T
+
+    def sums(self, a, G):
+        """Σ_i a_i G_i, (D,)."""
+        return a.astype(G.dtype) @ G
+
+    def curvature(self, D, k):
+        return Curvature(D, k)
+
+
 class BlockPasses(Run):
     """The passes of one run, and the values that follow from them."""
 
@@ -76,35 +107,28 @@ class BlockPasses(Run):
         self.sides = [SmoothedOutput(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
         self.smooth = all(side.smooth for side in self.sides)
         self.per_feature = EXAMPLES_PER_FEATURE
+        self.blocks = HostBlocks(self.bank) if self.bank.there is None else DeviceBlocks(self.bank.there)
         constant = np.ones((self.n, int(problem.intercept)))
         self.E = constant if problem.covariates is None else problem.covariates  # (n, k), with free coefficients
 
     def _features(self, level, part, first):
         """φ(x) of some examples of a level, (·, D); kept from the `first` pass on if they fit in memory."""
         if level.kept is None:
-            return self.bank.dense(level.rows[part])
+            return self.blocks.features(level.rows[part])
         if first:
-            level.kept[part] = self.bank.dense(level.rows[part])
+            level.kept[part] = self.blocks.features(level.rows[part])
         return level.kept[part]
 
-    def _room(self, size):
-        """An array for the features of this many examples; None if they do not fit in memory."""
-        limit = MemoryBudget(self.bank.memory_limit).share("features of a pass")
-        fits = size * self.D * self.bank.dtype.itemsize <= limit
-        return np.empty((size, self.D), self.bank.dtype) if fits else None
-
     def _visit(self, level, place, mu, first=False):
-        rows, weights, dtype = level.rows, (place.w * self.root).T, None
+        rows, weights, blocks, size = level.rows, place.w * self.root, self.blocks, self.blocks.size
         f, a = np.empty((2, self.T, len(rows)))
-        v, curves = np.zeros((2, self.T, self.D)), [Curvature(self.D, self.E.shape[1]) for _ in self.sides]
+        v, curves = np.zeros((2, self.T, self.D)), [blocks.curvature(self.D, self.E.shape[1]) for _ in self.sides]
         near, thin = np.ones(len(rows), bool), []
-        for start in range(0, len(rows), ROWS_PER_BLOCK):
-            part = slice(start, start + ROWS_PER_BLOCK)
+        for start in range(0, len(rows), size):
+            part = slice(start, start + size)
             G = self._features(level, part, first)
-            if dtype is None:
-                dtype, weights = G.dtype, weights.astype(G.dtype)
             E = self.E[rows[part]]
-            f[:, part] = (G @ weights).T + place.b @ E.T
+            f[:, part] = blocks.outputs(G, weights) + place.b @ E.T
             found = [side.answer(rows[part], f_t, mu) for side, f_t in zip(self.sides, f[:, part], strict=True)]
             if level.held is None:
                 near[part] = np.any([distance <= MOVABLE_DISTANCE for _, _, distance in found], axis=0)
@@ -112,12 +136,12 @@ class BlockPasses(Run):
             for t, (a_t, S, _) in enumerate(found):
                 a[t, part], used = a_t, np.flatnonzero(S)
                 if start == 0:
-                    thin.append(max(1, len(used) * len(rows) // (ROWS_PER_BLOCK * self.per_feature * self.D)))
-                used = used[(start // ROWS_PER_BLOCK) % thin[t] :: thin[t]]
-                v[0, t] += a_t.astype(dtype) @ G
-                v[1, t] += np.where(far, a_t, 0.0).astype(dtype) @ G if far.any() else 0.0
+                    thin.append(max(1, len(used) * len(rows) // (size * self.per_feature * self.D)))
+                used = used[(start // size) % thin[t] :: thin[t]]
+                v[0, t] += blocks.sums(a_t, G)
+                v[1, t] += blocks.sums(np.where(far, a_t, 0.0), G) if far.any() else 0.0
                 curves[t].add(G[used], np.sqrt(thin[t] * S[used]), E[used])
-            self.control.visited(min(start + ROWS_PER_BLOCK, len(rows)), len(rows))
+            self.control.visited(min(start + size, len(rows)), len(rows))
         v *= self.root
         for curve in curves:
             curve.close(self.root)
@@ -139,19 +163,18 @@ class BlockPasses(Run):
         v = np.zeros((self.T, self.D))
         for t in range(self.T):
             used = np.flatnonzero(a[t])
-            for start in range(0, len(used), ROWS_PER_BLOCK):
-                rows = used[start : start + ROWS_PER_BLOCK]
-                G = self.bank.dense(rows)
-                v[t] += a[t, rows].astype(G.dtype) @ G
+            for start in range(0, len(used), self.blocks.size):
+                rows = used[start : start + self.blocks.size]
+                v[t] += self.blocks.sums(a[t, rows], self.blocks.features(rows))
         return v * self.root
 
     def _certify(self, place, a, v, outputs=None):
         if outputs is None:
             outputs = np.empty((self.T, self.n))
-            weights = (place.w * self.root).T
-            for start in range(0, self.n, ROWS_PER_BLOCK):
-                G = self.bank.dense(np.arange(start, min(start + ROWS_PER_BLOCK, self.n)))
-                outputs[:, start : start + ROWS_PER_BLOCK] = (G @ weights.astype(G.dtype)).T
+            for start in range(0, self.n, self.blocks.size):
+                stop = min(start + self.blocks.size, self.n)
+                G = self.blocks.features(np.arange(start, stop))
+                outputs[:, start:stop] = self.blocks.outputs(G, place.w * self.root)
         self.certify(place.theta, a, q=self._norms(v), outputs=outputs)
 
     def _feasible(self, a):

@@ -42,6 +42,8 @@ class BaseSolver(Part, ABC):
         Whether it takes losses that are no sum over examples, such as `Cox`.
     adjusts : bool
         Whether it takes the covariates of a problem.
+    reads_device : bool
+        Whether it takes explicit features on a device.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class BaseSolver(Part, ABC):
     explicit = False
     coupled = False
     adjusts = False
+    reads_device = False
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
@@ -88,6 +91,8 @@ class BaseSolver(Part, ABC):
             if not regularizer.has(method):
                 reason = regularizer.why_not(method) or self.missing or f"it needs {method}"
                 return f"{regularizer!r} does not suit it: {reason}"
+        if problem.bank.explicit and problem.bank.there is not None and not self.reads_device:
+            return "it runs on the processor, and the features are on a device: take solver='primal' or device='cpu'"
         if problem.covariates is not None:
             if not self.adjusts:
                 return "it takes no covariates: its steps keep the sum of the dual variables alone"

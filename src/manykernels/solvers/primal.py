@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..banks.choice import MIN_EXAMPLES_PER_FEATURE
 from ..inner.systems import blas_for
 from ._oracle import Finished
 from ._primal_passes import MOVABLE_DISTANCE, BlockPasses, LinearModel, Stage
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from .base import Control
 
 MAX_FEATURES = 12_000
-MIN_EXAMPLES_PER_FEATURE = 4
 WEIGHT_STEPS = 2, 8  # on the weights between two passes: while the gap is above LARGE_GAP, and below it
 LARGE_GAP = 0.05
 SMOOTHING_SHARE = 0.5  # of the gap that smoothing may cause
@@ -76,7 +76,7 @@ class Primal(BaseSolver):
     file_tag = ("solver/primal", 1)
     name = "primal"
     needs = ("value", "conjugate", "prox", "minimise", "start")
-    explicit = adjusts = True
+    explicit = adjusts = reads_device = True
 
     def refuse(self, problem: Problem) -> str | None:
         owners = problem.bank.owners() if problem.bank.explicit else None
@@ -160,7 +160,7 @@ class Descent(BlockPasses):
             if visit.smoothing > allowed and rest <= 4 * visit.smoothing:  # of the order of μ²
                 mu *= max(0.9 * np.sqrt(allowed / visit.smoothing), 0.4)
             if whole and len(near) <= MAX_PARTIAL_SHARE * len(level.rows):
-                small = Stage(near, 0.7 * level.enough, visit.far, self._room(len(near)))
+                small = Stage(near, 0.7 * level.enough, visit.far, self.blocks.room(len(near), self.D))
                 from_here = last[0], visit._replace(f=visit.f[:, visit.near])
                 place, mu = self._descend(small, place, mu, from_here)
 
