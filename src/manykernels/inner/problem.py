@@ -183,9 +183,15 @@ class InnerProblem:
 
     def gap(self, a: np.ndarray, outputs: np.ndarray, b: Any) -> float:
         """Primal minus dual of this block at fixed weights, at outputs = K a + shift."""
+        return float(self._fit(outputs, b) + a @ outputs + self.loss.dual_value(self.y, self.c, a))
+
+    def primal(self, a: np.ndarray, outputs: np.ndarray, b: Any) -> float:
+        """The primal objective of this block at fixed weights, at outputs = K a + shift."""
+        return float(self._fit(outputs, b) + 0.5 * a @ (outputs - self.shift))
+
+    def _fit(self, outputs, b):
         offset = self.loss.total * b if self.loss.total else 0.0
-        fit = self.loss.risk(self.y, self.c, outputs + self.level(b)) + offset
-        return float(fit + a @ outputs + self.loss.dual_value(self.y, self.c, a))
+        return self.loss.risk(self.y, self.c, outputs + self.level(b)) + offset
 
     def objective(self, a: np.ndarray, outputs: np.ndarray) -> float:
         """The dual objective at outputs = K a + shift."""

@@ -27,6 +27,7 @@ MAX_IDLE_STEPS = 200  # without progress, before a run ends
 MAX_UNSOLVED = 20  # unsolved inner problems in a row, before a run ends
 MIN_FLOAT32_EXAMPLES = 1000  # below, float32 saves less than the compiling of its loops
 MIN_FLOAT32_TOL = 1e-4
+READINGS_BEFORE_HOLDING = 8  # of all kernels by an oracle: they take about as long as the matrices
 
 
 class Finished(Exception):
@@ -319,16 +320,16 @@ class Oracle(Run):
     def __init__(self, problem: Problem, control: Control) -> None:
         super().__init__(problem, control)
         self.dtype, self.scale = self.first_dtype, float(problem.c.sum())
-        small = problem.bank.restrict(np.arange(self.n), self.kernels)  # in memory if that pays, since it is read often
+        small = problem.bank.restrict(np.arange(self.n), self.kernels)
         self.bank, self.index = (problem.bank, self.kernels) if small is None else (small, np.arange(len(self.kernels)))
         self.inners = [inner_problem(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
+        self.readings = 0
 
     def __call__(self, theta: np.ndarray) -> InnerPoint:
         """The `InnerPoint` at θ; certifies it on the way."""
-        problem, weights = self.problem, np.zeros(self.bank.M)
+        self.hold()
+        problem, weights, target = self.problem, np.zeros(self.bank.M), self.target
         weights[self.index] = theta
-        gap = self.gap if np.isfinite(self.gap) else 1.0
-        target = self.scale * self.effort * max(min(gap, 0.1), self.tol) / len(self.inners)
         while True:
             K = self.bank.matrix(weights, None, self.dtype, problem.intercept)
             solved = [inner.solve(K, a, target) for inner, a in zip(self.inners, self.a, strict=True)]
@@ -350,6 +351,43 @@ class Oracle(Run):
             raise Finished
         value = certificate.primal - problem.regularizer.penalty(theta, q)[1]
         return InnerPoint(theta, a, q, value, constant, support, P, K)
+
+    def hold(self) -> None:
+        """Keeps the matrices of kernels that are computed on the fly, from the step on where that saves time."""
+        self.readings += 1
+        exact = self.bank.dtype == np.float64 or self.tol >= MIN_FLOAT32_TOL
+        if self.readings == READINGS_BEFORE_HOLDING and exact and self.bank.cost() > 0:
+            self.bank = self.bank.held(exact=True)
+
+    @property
+    def target(self) -> float:
+        """The duality gap to which the inner problem of one output is solved."""
+        gap = self.gap if np.isfinite(self.gap) else 1.0
+        return self.scale * self.effort * max(min(gap, 0.1), self.tol) / len(self.inners)
+
+    def value(self, theta: np.ndarray) -> float:
+        """A bound of J(θ) from above, for line searches: it is not certified, and `a` is the solution.
+
+        The kernels are read once, combined, where a call of the oracle also reads each of them.
+        """
+        self.hold()
+        K, total, target = self.matrix(theta), 0.0, self.target
+        self.a, self.solves = self.a.copy(), self.solves + 1
+        for t, inner in enumerate(self.inners):
+            self.a[t], outputs, b, _ = inner.solve(K, self.a[t], target)
+            total += inner.primal(self.a[t], outputs, b)
+        return total
+
+    def slope(self, a: np.ndarray, move: Any) -> float:
+        """The derivative of J along a direction, −½ Σ_m direction_m aᵀK_m a, at the solution a; see `matrix`."""
+        return -0.5 * sum(float(a_t @ inner.outputs(move, a_t)) for inner, a_t in zip(self.inners, a, strict=True))
+
+    def matrix(self, weights: np.ndarray) -> Any:
+        """Σ_m weights_m K_m over the usable kernels, in the form that `inner` takes; weights may be negative."""
+        every = np.zeros(self.bank.M)
+        every[self.index] = weights
+        shifted = self.problem.intercept and not self.problem.loss.total  # a constant counts unless Σ a = 0
+        return self.bank.matrix(every, None, self.dtype, shifted)
 
     def _outputs(self, theta, a, support, P):
         """Σ_m θ_m K_m a on all examples (T, n); off the support only kernels with weight are computed."""

@@ -3,8 +3,10 @@
     min over θ in the simplex of J(θ) ,   ∂J/∂θ_m = −½ aᵀK_m a
 
 The largest weight keeps Σθ = 1. A step follows the reduced gradient to the first weight that becomes 0, and continues
-with that weight fixed as long as J falls; then golden sections find the best point on the way back.
-Departs from the paper in its stopping rule, the duality gap, and in that the search is refined when it gains nothing.
+with that weight fixed as long as J falls; then a line search finds the best point on the way back. Every inner problem
+starts at the solution of the one before. Departs from the paper in its stopping rule, the duality gap, in that the
+search finds the zero of the slope of J where the paper has golden sections, and in that it is refined when it gains
+nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from ...solution import Solution
     from ..base import Control
 
-GOLDEN_RATIO = 0.5 * (np.sqrt(5) - 1)
+FIRST_PRECISION = 0.1  # of the slope at the end of a line search, relative to that at its start
+MAX_SEARCH = 30  # points of a line search
 
 
 class SimpleMKL(BaseSolver):
@@ -54,28 +57,26 @@ class SimpleMKL(BaseSolver):
 
     def solve(self, problem: Problem, control: Control) -> Solution:
         oracle = Oracle(problem, control)
-        oracle.effort = 1e-6  # the line search compares values
+        oracle.effort = 1e-5  # the line search compares values and slopes
         return oracle.run(_descend)
 
 
 def _descend(oracle):
-    theta = oracle.theta / oracle.theta.sum()
-    point, precision = oracle(theta), 0.1
+    point, precision = oracle(oracle.theta / oracle.theta.sum()), FIRST_PRECISION
     while True:
         gradient, top = -0.5 * point.q, int(np.argmax(point.theta))
-        best, theta, end = point, point.theta, None
+        theta, a, value = point.theta, point.a, point.value
         direction = _reduced(theta, gradient, top)
         while np.any(direction):  # to the boundary, and along it
             far, reach = _boundary(theta, direction)
-            trial = oracle(far)
-            if trial.value >= best.value:
-                end = trial
+            trial = oracle.value(far)
+            if trial >= value:
+                theta = _search(oracle, theta, a, direction, reach, precision)
                 break
-            best, theta = trial, far
+            theta, a, value = far, oracle.a, trial
             direction = _reduced(theta, gradient, top)
-        if end is not None:
-            best = _golden(oracle, best, direction, reach, precision)
-        if best is point:
+        best = oracle(theta)
+        if not best.value < point.value:
             precision *= 0.1
             oracle.effort *= 0.1
             if precision < 1e-12:
@@ -103,26 +104,29 @@ def _boundary(theta, direction):
     return far / far.sum(), float(steps[first])
 
 
-def _golden(oracle, start, direction, reach, precision):
-    """The best of the points tried by golden sections on [0, reach], `start` at 0 included."""
-    low, high, best = 0.0, reach, start
-    left, right = high - GOLDEN_RATIO * (high - low), low + GOLDEN_RATIO * (high - low)
+def _search(oracle, theta, a, direction, reach, precision):
+    """The weights θ + t · direction, 0 ≤ t ≤ reach, of nearly the smallest J, which is larger at `reach` than at 0.
 
-    def at(t):
-        nonlocal best
-        theta = np.maximum(start.theta + t * direction, 0.0)
-        point = oracle(theta / theta.sum())
-        best = point if point.value < best.value else best
-        return point.value
-
-    f_left, f_right = at(left), at(right)
-    while high - low > precision * reach:
-        if f_left < f_right:
-            high, right, f_right = right, left, f_left
-            left = high - GOLDEN_RATIO * (high - low)
-            f_left = at(left)
+    J is convex along the line, and the sign of its slope brackets the minimum. The next t is the root of the secant;
+    the slope of an end that stays twice counts half (the Illinois rule). `a` is the solution at 0, the present one that
+    at `reach`.
+    """
+    move = oracle.matrix(direction)
+    low, high, side = 0.0, reach, 0
+    fall, rise = oracle.slope(a, move), oracle.slope(oracle.a, move)
+    enough, x = precision * abs(fall), theta
+    for _ in range(MAX_SEARCH):
+        if not fall < 0 < rise:
+            break
+        t = (low * rise - high * fall) / (rise - fall)
+        x = np.maximum(theta + t * direction, 0.0)
+        x /= x.sum()
+        oracle.value(x)
+        slope = oracle.slope(oracle.a, move)
+        if abs(slope) <= enough:
+            break
+        if slope > 0:
+            high, rise, fall, side = t, slope, fall * (0.5 if side > 0 else 1.0), 1
         else:
-            low, left, f_left = left, right, f_right
-            right = low + GOLDEN_RATIO * (high - low)
-            f_right = at(right)
-    return best
+            low, fall, rise, side = t, slope, rise * (0.5 if side < 0 else 1.0), -1
+    return x

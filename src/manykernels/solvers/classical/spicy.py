@@ -137,10 +137,11 @@ class ProximalSteps:
         return step
 
     def _combined(self, theta, rows=None):
-        weights = np.zeros(self.problem.bank.M)
-        weights[self.oracle.kernels] = theta
-        rows = None if rows is None or len(rows) == self.problem.bank.n else rows
-        return self.problem.bank.combined(weights, rows, rows, dtype=np.float64, shifted=self.problem.intercept)
+        bank = self.oracle.bank
+        weights = np.zeros(bank.M)
+        weights[self.oracle.index] = theta
+        rows = None if rows is None or len(rows) == bank.n else rows
+        return bank.combined(weights, rows, rows, dtype=np.float64, shifted=self.problem.intercept)
 
     def _weights(self, point):
         if self.regularizer.has("weights_from_norms"):
@@ -155,6 +156,7 @@ class ProximalSteps:
 
     def _newton(self, step, point, b, target):
         """Moves a by one Newton step; False if rounding hides further progress."""
+        self.oracle.hold()
         rows = self._rows(point, b)
         V, W = step.bend(point)
         model = DualModel(
