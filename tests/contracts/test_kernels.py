@@ -86,7 +86,7 @@ def test_sparse_equals_dense(kernel):
     np.testing.assert_allclose(kernel(sp.csr_array(X), sp.csr_array(Y)), kernel(X, Y), atol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", [k for k in EXAMPLES if hasattr(k, "features")], ids=repr)
+@pytest.mark.parametrize("kernel", [k for k in EXAMPLES if type(k).features is not mk.Kernel.features], ids=repr)
 @pytest.mark.parametrize("as_data", [np.asarray, sp.csr_array])
 def test_products_of_features_are_the_kernel(kernel, as_data):
     kernel = kernel.resolve(as_data(X))

@@ -16,6 +16,8 @@ from ..strings.planes import codes_of
 from ._exponential_table import LOG2E
 
 TRIAL_EXAMPLES = 16  # on which a kernel from a file is called
+CHECKED_EXAMPLES = 5  # on which a kernel that is called is checked
+OFF = 1e-3  # relative difference of two values of one kernel that rounding does not explain
 KNOWN_BASES = {*KINDS, "same", None}  # bases that files may contain
 
 
@@ -40,6 +42,7 @@ class KernelGroup:
         base = self.kernels[0].base
         forms = [(1, 1.0, 0.0) if base is None else kernel.form() for kernel in self.kernels]
         forms = [None] * len(forms) if self.task == SAME else forms  # they also depend on the tasks
+        forms = [None if form is None or form[0] < 0 or form[0] % 1 else form for form in forms]  # loops multiply
         generic = np.array([form is None for form in forms])
         forms = np.array([(1, 1.0, 0.0) if form is None else form for form in forms])
         degree, rate = forms[:, 0].astype(np.int64), -forms[:, 1]
@@ -283,6 +286,26 @@ def try_kernel(kernel, x, n):
         some = Rows(x, np.zeros(n), None, None).take(rows).x
         shape = np.asarray(kernel.between(some, some), dtype=np.float64).shape
         check(shape == (rows.size, rows.size), f"{type(kernel).__name__} gives {shape} for {rows.size} examples")
+
+
+def check_called(kernel, side):
+    """A ValueError if some values of a kernel depend on their order or their block, or differ from its `diag`."""
+    n = side.own.size
+    some = side.take(np.unique(np.linspace(0, n - 1, min(n, CHECKED_EXAMPLES)).astype(int)))
+    m = some.own.size
+    K = np.asarray(check_block(kernel, kernel(some.x), (m, m)), float)
+    row = check_block(kernel, kernel.between(some.take(np.arange(1)).x, some.x), (1, m))
+    most = OFF * np.abs(K).max(initial=0)
+    for what, value, other, why in (
+        ("k(x, y)", K, K.T, "k(y, x): a kernel must be symmetric"),
+        ("k(x, y)", row[0, 1:], K[0, 1:], "itself in a block with other examples: it may depend on x and y alone"),
+        ("diag(x)", some.own, np.diag(K), "k(x, x)"),
+    ):
+        with np.errstate(invalid="ignore"):  # the bank reports values that are not finite
+            wrong = np.argwhere(np.abs(value - other) > most)
+        if len(wrong):
+            at = tuple(wrong[0])
+            raise ValueError(f"{kernel!r} has {what} = {value[at]:g}, which differs from {other[at]:g}, {why}.")
 
 
 def merge_equal_sides(groups, sides):

@@ -22,7 +22,7 @@ from ..kernels.kernel_list import KernelList
 from ..kernels.normalize import Scaled, check_normalize, kind_of, precision
 from ..kernels.pair_blocks import BlockSide, few, width
 from ._degree_walks import WalkTiles, make_groups
-from ._kernel_groups import arrays_of, data_of, merge_equal_sides, nbytes
+from ._kernel_groups import arrays_of, check_called, data_of, merge_equal_sides, nbytes
 from ._tiled_sums import MIN_TILE_ENTRIES, TILES_PER_THREAD, tile_shape
 from .base import Bank, DType, Index, Predictor
 from .dense import MAX_FLOAT32_DIAGONAL, DenseBank, report_unusable, warn_indefinite
@@ -84,6 +84,9 @@ class PairwiseBank(Bank):
         self.groups = make_groups(kernel_list, views, self.dtype)
         index = np.arange(self.n)
         self.sides = self._make_sides(views, index)
+        for group, side in zip(self.groups, self.sides, strict=True):
+            if group.pairs.kind is None:
+                check_called(group.kernels[0], side)
         self.free = self._free_bytes()  # half of it is for tiles, the other half for `restrict`
         self._keep()
         tiles = None if self.free is None else MemoryBudget(self.free).share("tiles")

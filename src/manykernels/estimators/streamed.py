@@ -49,6 +49,10 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any, covari
             f"X={source!r} is read block by block, and kernels={model.kernels!r} is for data in memory: give "
             f"{stack if model.kernels == 'precomputed' else 'a list of kernels'}."
         )
+    if y is None:
+        raise ValueError(
+            f"y=None has no targets of {source!r}: give an array, or the name of the targets in the source."
+        )
     with Stream(source.with_target(y) if named else source, model.n_jobs) as stream:
         y = stream.y if named else np.asarray(y.compute() if hasattr(y, "compute") else y)  # Dask's
         if named and (lost := int(np.sum(y != y))):
@@ -193,7 +197,8 @@ def _resolve(model, stream, limit):
         if spec.transformer is not None or what == "data" or isinstance(kernel, Kernel) and kernel.split() is not None:
             raise ValueError(
                 f"kernel {name} is fitted on all examples, which are not in memory: give a number instead of "
-                'gamma="median", and transform the columns before.'
+                'gamma="median", and transform the columns before. If resolve of your own kernel uses no examples, '
+                'let its learns(self) return "".'
             )
         if spec.task is not None or isinstance(kernel, Kernel) and kernel.base == "same" and not kernel.constant:
             raise ValueError(

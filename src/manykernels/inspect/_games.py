@@ -62,7 +62,7 @@ def terms_of(kernel: Any, name: str, part: int = 0) -> list[GameTerm]:
     if isinstance(kernel, Agreement):
         return [GameTerm(1.0, (GameAtom(part, kernel.base, 1, 1.0, 0.0, None, True),))]
     form = kernel.form() if kernel.base in KINDS else None
-    if form is None or form[0] == 0 and (kernel.base not in DISTANCES or form[1] > 0):
+    if form is None or form[0] < 0 or form[0] % 1 or form[0] == 0 and (kernel.base not in DISTANCES or form[1] > 0):
         other = " explain_sequences divides kernels of sequences." if kernel.reads == "sequences" else ""
         raise ValueError(
             f"kernel {name!r} ({kernel!r}) cannot be divided among columns: it is no function of a sum over columns, "

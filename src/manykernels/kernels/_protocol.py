@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from .._state import Stored
@@ -36,7 +37,10 @@ class BaseKernel(Stored, BaseEstimator):
         return self
 
     def learns(self) -> str:
-        """What `resolve` uses of the training data: "" nothing, "moments" means and variances, "data" everything."""
+        """What `resolve` uses of the training data: "" nothing, "moments" means and variances, "data" everything.
+
+        The default is "data" for a class with its own `resolve`; return "" if it only checks parameters.
+        """
         return "" if type(self).resolve is BaseKernel.resolve and self.base != "gram" else "data"
 
     def sizes(self, lengths: np.ndarray) -> np.ndarray | None:
@@ -48,19 +52,38 @@ class BaseKernel(Stored, BaseEstimator):
         return None
 
     def form(self) -> tuple[float, float, float] | None:
-        """(degree, g, c) if k = exp(gB + c) (degree 0) or (gB + c)^degree; None if k has another form."""
+        """(degree, g, c) if k = exp(gB + c) (degree 0) or (gB + c)^degree; None if k has another form.
+
+        Compiled loops compute the degrees 0, 1, 2, …; for another degree banks call `from_base`.
+        """
         return None
 
     def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:
         """Writes k into `out`, which may be B; sx, sy are B(x, x) and B(y, y), shaped to broadcast with B."""
-        degree, g, c = self.form()  # type: ignore[misc]  # a kernel without a form has its own from_base
+        form = self.form()
+        if form is None:
+            raise NotImplementedError(f"{type(self).__name__} has base={self.base!r}: it must define form or from_base")
+        degree, g, c = form
         np.multiply(B, g, out=out)
         out += np.asarray(c, out.dtype)
         return np.exp(out, out=out) if degree == 0 else np.power(out, degree, out=out)
 
+    def features(self, X: Any) -> Any:
+        """φ(x), (n, D), an array or CSR, of a kernel with `family` = "features"."""
+        raise NotImplementedError(f"{type(self).__name__} must define features(X), an array (n, D)")
+
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         """k(x_i, y_j), (n, m); Y = None means X."""
         kernel = self.resolve(X)
+        if kernel.base is None and kernel.family in ("features", "low_rank"):
+            F = kernel.features(X)
+            K = F @ (F if Y is None else kernel.features(Y)).T
+            return K.toarray() if sp.issparse(K) else K
+        if kernel.base is None:
+            raise NotImplementedError(
+                f"{type(self).__name__} must define __call__(X, Y=None), an array (len(X), len(Y)); "
+                "help(manykernels.kernels.Kernel) lists other ways"
+            )
         pairs = PairBase(kernel.base, X, np.float64)
         left = pairs.side(X, np.arange(X.shape[0]) if Y is None else None)
         right = left if Y is None else pairs.side(Y)

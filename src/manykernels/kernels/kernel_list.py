@@ -329,4 +329,7 @@ def _resolved(kernel, view, weights):
         raise ValueError(f"X has no example at all in the view of {kernel!r}: leave the kernel out.")
     if view.present is not None and view.present.any() and kernel.reads != "sequences":
         X, weights = X[view.present], None if weights is None else weights[view.present]
-    return kernel.resolve(X) if weights is None else kernel.resolve(X, weights)
+    found = kernel.resolve(X) if weights is None else kernel.resolve(X, weights)
+    if not isinstance(found, Kernel):
+        raise ValueError(f"resolve of {kernel!r} returned {found!r}: it must return a kernel, such as `self`.")
+    return found

@@ -20,12 +20,6 @@ class FeatureKernel(Kernel):
     def features(self, X: Any) -> Any:
         """φ(x), (n, D), an array or CSR; fitted on X itself if the kernel is not resolved."""
 
-    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
-        kernel: Any = self.resolve(X)
-        F = kernel.features(X)
-        K = F @ (F if Y is None else kernel.features(Y)).T
-        return K.toarray() if sp.issparse(K) else K
-
     def diag(self, X: Any) -> np.ndarray:
         F = self.features(X)
         return np.asarray(F.multiply(F).sum(axis=1)).ravel() if sp.issparse(F) else np.einsum("ij,ij->i", F, F)

@@ -94,6 +94,8 @@ class PairBase:
     """The base `kind` on data like X, with the centre of X, which both sides of a distance subtract."""
 
     def __init__(self, kind, X, dtype):
+        if kind not in (*KINDS, "same"):
+            raise ValueError(f"base={kind!r} of a kernel must be None or one of {', '.join(map(repr, KINDS))}.")
         self.kind, self.dtype = kind, np.dtype(dtype)
         self.centre = None
         if kind in ("sqdist", "l1") and not sp.issparse(X):
@@ -260,10 +262,10 @@ def span(index):
 
 
 def check_block(kernel, K, shape):
-    """K, the block that a kernel returned; a ValueError if it has another shape."""
+    """The block K that a kernel returned, as an array; a ValueError if it has another shape."""
     if np.shape(K) != shape:
         raise ValueError(
             f"{kernel!r} returned an array of shape {np.shape(K)} for {shape[0]} and {shape[1]} examples: "
             f"__call__(X, Y=None) must return (len(X), len(Y)), here {shape}."
         )
-    return K
+    return np.asarray(K)
