@@ -33,7 +33,8 @@ def check_loss(loss, targets, also=(), **params):
     if found.targets != targets and found.name not in also:
         known = (losses.LOSSES | losses.COUPLED).items()
         able = [repr(name) for name, cls in known if cls.targets == targets or name in also]
-        raise ValueError(f"loss={loss!r} is not made for {targets} targets: choose one of {', '.join(able)}.")
+        own = f", or a class of your own with targets = {targets!r}"
+        raise ValueError(f"loss={loss!r} is not made for {targets} targets: choose one of {', '.join(able)}{own}.")
     return found
 
 

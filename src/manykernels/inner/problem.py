@@ -66,7 +66,13 @@ class InnerProblem:
     def __init__(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool, n_jobs: int | None = 1) -> None:
         self.loss, self.y, self.c, self.intercept, self.n_jobs = loss, y, c, intercept, n_jobs
         self.lo, self.hi = loss.box(y, c)
-        self.linear, self.diagonal, self.kink = loss.quadratic(y, c, np.zeros_like(y))
+        self.linear, self.diagonal, self.kink = terms = loss.quadratic(y, c, np.zeros_like(y))
+        if any(np.shape(term) != y.shape for term in terms):
+            shapes = ", ".join(str(np.shape(term)) for term in terms)
+            raise ValueError(f"quadratic of {loss!r} must return three arrays {y.shape}, not shapes {shapes}.")
+        if not all(np.all(np.isfinite(term[c == 0])) for term in terms):
+            cure = "a is 0 there, so that any number will do: divide by np.where(c > 0, c, 1.0)"
+            raise ValueError(f"quadratic of {loss!r} is not finite where c = 0: {cure}.")
 
     def solve(
         self, K: np.ndarray, a: np.ndarray, target: float, max_rounds: int = 800, shift: np.ndarray | float = 0.0

@@ -21,6 +21,18 @@ class Loss(Part):
 
     A subclass defines `value`, `gradient`, `unit_box` and `quadratic`; arrays are (n,), c_i weighs example i.
     An `interior` loss, whose conjugate is not quadratic, also states `_conjugate(y, a)` = V*(y, −a) and `start`.
+    `value` and the conjugate make the certificate; `gradient` finds the intercept and the steps of some solvers.
+
+    Attributes
+    ----------
+    name : str
+        Its name in messages; the name of the class unless given.
+    targets : str
+        "real" (the default) and "count" (y ≥ 0) for regressors, "binary" (y = ±1) for classifiers.
+    flat : bool
+        Whether V = 0 on an interval of f, where a = 0; data sources need such a loss.
+    interior : bool
+        Whether the conjugate has another form than that of `quadratic`.
 
     Examples
     --------
@@ -63,9 +75,10 @@ class Loss(Part):
         raise NotImplementedError(self._lacks("unit_box(y), the bounds (lo, hi) of a at c = 1, (n,) each"))
 
     def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
-        """(linear, diagonal, kink) with c V*(y, −a/c) = linear·a + ½ diagonal·a² + kink·|a|.
+        """(linear, diagonal, kink), (n,) each, with c V*(y, −a/c) = linear·a + ½ diagonal·a² + kink·|a|.
 
-        Exact unless `interior`; then it is the second-order expansion at a, up to a constant.
+        Exact unless `interior`; then its slope and curvature are those of c V*(y, −a/c) at a: with
+        g = d/da c V*(y, −a/c) and h its derivative, diagonal = h and linear = g − h·a.
         """
         raise NotImplementedError(self._lacks("quadratic(y, c, a), three arrays (linear, diagonal, kink), (n,) each"))
 
@@ -131,7 +144,7 @@ class Loss(Part):
 
     def objection(self, y: np.ndarray, intercept: bool) -> str:
         """Why there is no minimum for these targets of the examples with weight; "" if there is one."""
-        if self.interior and intercept and len(np.unique(y)) < 2:
+        if self.interior and self.targets == "binary" and intercept and len(np.unique(y)) < 2:
             return (
                 f"y has one class only among the examples with weight: the {self.name} loss then has no minimum; "
                 "leave the class out or use loss='hinge'"
