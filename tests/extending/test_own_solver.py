@@ -139,3 +139,35 @@ def test_a_file_holds_no_code(tmp_path):
         model.save(tmp_path / "model.mk")
     model.set_params(solver="auto").save(tmp_path / "model.mk")
     np.testing.assert_array_equal(manykernels.load(tmp_path / "model.mk").predict(X), model.predict(X))
+
+
+class Stepped(BaseSolver):
+    """Gives the oracle these weights."""
+
+    def __init__(self, step=None):
+        self.step = step
+
+    def solve(self, problem, control):
+        return Oracle(problem, control).run(lambda oracle: oracle(self.step(oracle.theta)))
+
+
+@pytest.mark.parametrize("factor", [-1.0, np.nan, 5.0], ids=["negative", "NaN", "outside"])
+def test_weights_that_no_regularizer_allows_are_told_of(factor):
+    problem, *_ = small_problem("hinge", LpNorm(1.5))
+    found = solve(problem, Stepped(lambda theta: factor * theta))
+    assert not found.converged and "negative, not finite or outside LpNorm(p=1.5)" in found.reason
+    with pytest.raises(ValueError, match=r"theta of shape \(1,\): give the weights of the \d+ kernels"):
+        solve(problem, Stepped(lambda theta: theta[:1]))
+
+
+class Adjusted(Damped):
+    adjusts = True
+
+
+def test_an_oracle_takes_covariates():
+    fitted = [
+        MKLClassifier(KERNELS, solver=s, C=1.0, tol=1e-5).fit(X, y, covariates=X[:, :1]) for s in (Adjusted(), "auto")
+    ]
+    assert fitted[0].objective_ == pytest.approx(fitted[1].objective_, rel=2e-5)
+    with pytest.raises(ValueError, match="it takes no covariates .adjusts = False."):
+        MKLClassifier(KERNELS, solver=Damped(), C=1.0).fit(X, y, covariates=X[:, :1])

@@ -59,6 +59,7 @@ class Run:
     best_dual: Any  # a dual point, or a function that gives it
     dual_b: np.ndarray  # (T,), the b in its bound, which contains (total − Σa) b: the rounding of Σa
     carried = False  # products are sums over many steps: the last point is certified again
+    reason = ""  # why the run ended at a point without a certificate
     precision = ""  # of the combined kernel in the last step, see `Solution`
 
     def __init__(self, problem: Problem, control: Control) -> None:
@@ -117,9 +118,11 @@ class Run:
         if interrupted:
             close_pool()
             self.leave()
+        reached = bool(self.best["gap"] <= self.tol)
         self.control.certified = Solution(
             self.full(self.best.pop("theta")), n_iter=len(self.history), history=self.history, interrupted=interrupted,
-            status=status, precision=self.precision, converged=bool(self.best["gap"] <= self.tol), **self.best,
+            status=status, reason="" if reached else self.reason, precision=self.precision, converged=reached,
+            **self.best,
         )  # fmt: skip
         return self.control.certified
 
@@ -211,9 +214,17 @@ class Run:
         self.raise_lower(certificate.dual, a.copy(), b)
         self.record(theta, a, certificate, **{"gap": self.gap} | extra)
         broken = np.isnan(self.gap) or not np.isfinite(certificate.gap)
+        if broken and not self._allowed(theta):
+            self.reason = f"a step led to weights that are negative, not finite or outside {self.problem.regularizer!r}"
         if self.gap <= self.tol or len(self.history) >= self.max_iter or broken or self.stalled(self.gap):
             raise Finished
         return certificate
+
+    def _allowed(self, theta):
+        """Whether the weights lie in the domain of the regularizer."""
+        if not is_finite(theta) or np.min(theta, initial=0.0) < 0:
+            return False
+        return bool(np.isfinite(self.problem.regularizer.penalty(theta, np.zeros(len(theta)))[1]))
 
     def certificate_at(self, theta: np.ndarray, a: np.ndarray, q: np.ndarray, outputs: np.ndarray) -> Certificate:
         """The certificate of (θ, a) with the best intercepts, without a record."""
@@ -327,6 +338,9 @@ class Oracle(Run):
 
     def __call__(self, theta: np.ndarray) -> InnerPoint:
         """The `InnerPoint` at θ; certifies it on the way."""
+        if np.shape(theta) != self.index.shape:
+            words = f"the weights of the {len(self.index)} kernels that can have weight, problem.kernels"
+            raise ValueError(f"oracle(theta) was given theta of shape {np.shape(theta)}: give {words}.")
         self.hold()
         problem, weights, target = self.problem, np.zeros(self.bank.M), self.target
         weights[self.index] = theta

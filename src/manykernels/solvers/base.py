@@ -41,7 +41,7 @@ class BaseSolver(Part, ABC):
     coupled : bool
         Whether it takes losses that are no sum over examples, such as `Cox`.
     adjusts : bool
-        Whether it takes the covariates of a problem.
+        Whether it takes the covariates of a problem; a method of an `Oracle` does.
     reads_device : bool
         Whether it takes explicit features on a device.
 
@@ -95,7 +95,7 @@ class BaseSolver(Part, ABC):
             return "it runs on the processor, and the features are on a device: take solver='primal' or device='cpu'"
         if problem.covariates is not None:
             if not self.adjusts:
-                return "it takes no covariates: its steps keep the sum of the dual variables alone"
+                return "it takes no covariates (adjusts = False): its steps keep the sum of the dual variables alone"
             own = problem.bank.inner(problem.loss, problem.Y[0], problem.c[0], problem.intercept)
             if own is not None and not self.explicit:
                 return (
