@@ -5,6 +5,7 @@ import sqlite3
 from contextlib import closing
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
@@ -98,3 +99,40 @@ class Changing(SQLiteTable):
 def test_a_file_that_changes_while_the_fit_runs_is_an_error(source):
     with pytest.raises(ValueError, match=r"data\.sqlite.* has changed while the fit was running"):
         MKLClassifier(KERNELS, n_jobs=1).fit(Changing(source.path, "patients", ["a", "b", "c"]), y)
+
+
+class Rows(DataSource):
+    """Two pieces of X, as `change(X, how often it was read)` gives them."""
+
+    def __init__(self, change):
+        self.change, self.reads = change, 0
+
+    def pieces(self):
+        return [0, 150]
+
+    def read(self, piece):
+        self.reads += 1
+        part = slice(piece, piece + 150)
+        yield self.change(X[part], self.reads), None if self.target is None else y[part]
+
+
+def framed(block, reads):
+    return pd.DataFrame(block, columns=["a", "b", "label"])
+
+
+WRONG = [
+    (
+        lambda block, reads: block[::-1] if reads > 2 else block,
+        y,
+        r"gave other rows in piece \d+ than before.*same order",
+    ),
+    (lambda block, reads: block[:, 0], y, r"gave an X of shape \(150,\): yield an array \(n, d\)"),
+    (framed, "label", "gave an X with the column 'label', the target: drop it"),
+    (lambda block, reads: block, None, "y=None has no targets of Rows.*give an array, or the name"),
+]
+
+
+@pytest.mark.parametrize(("change", "target", "words"), WRONG, ids=["order", "shape", "target", "no targets"])
+def test_what_read_must_not_give_is_an_error(change, target, words):
+    with pytest.raises(ValueError, match=words):
+        MKLClassifier([Linear()], n_jobs=1, C=1.0).fit(Rows(change), target)

@@ -25,7 +25,7 @@ import numpy as np
 from ..banks import Predictor
 from ..kernels.base import len_
 from ..losses.base import Loss
-from .examples import columns_of, concatenate, numbers_of, take
+from .examples import beginning, columns_of, concatenate, numbers_of, take
 from .sources.base import DataSource, naming
 
 HEAD_EXAMPLES = 500  # of a piece, read before all others
@@ -35,13 +35,15 @@ HEAD_EXAMPLES = 500  # of a piece, read before all others
 class Shard:
     """The examples first … first + n of all, from one piece of a source, with targets Y (T, n) and costs c (n,).
 
-    `w` (n,) are the weights in the normalisation, None if all are equal. `kept` is the place of its block in a file,
+    `beginning` is that of its piece, see `examples.beginning`. `w` (n,) are the weights in the normalisation, None if
+    all are equal. `kept` is the place of its block in a file,
     (path, offset), if its piece can only be read in order; `data` are the blocks if they are loaded.
     """
 
     source: DataSource
     piece: Any
     fingerprint: tuple = ()
+    beginning: bytes = b""
     first: int = 0
     n: int = 0
     Y: Any = None
@@ -60,7 +62,13 @@ class Shard:
                 file.seek(self.kept[1])
                 yield pickle.load(file)
         else:
-            yield from filled_blocks(self.source, self.piece)
+            for k, X in enumerate(filled_blocks(self.source, self.piece)):
+                if k == 0 and beginning(X) != self.beginning:
+                    raise ValueError(
+                        f"read() of {self.source!r} gave other rows in piece {self.piece!r} than before: it must give "
+                        "the same rows in the same order each time."
+                    )
+                yield X
 
     def check(self) -> None:
         """Raises a ValueError if the files have changed since they were first read."""
@@ -118,7 +126,7 @@ class SentModel:
 
 
 class Scanned(NamedTuple):
-    """The contents of a piece: sizes of blocks, their places in a file, targets, columns, first examples."""
+    """A piece: sizes of blocks, their places in a file, targets, columns, first examples and their bytes."""
 
     sizes: list[int]
     places: list[int]
@@ -126,6 +134,7 @@ class Scanned(NamedTuple):
     columns: tuple
     fingerprint: tuple
     head: Any
+    beginning: bytes
 
 
 class Priced(NamedTuple):
@@ -161,7 +170,8 @@ def scan(source: DataSource, piece: Any, path: str | None = None, given: Any = N
             if file is not None:
                 places.append(file.tell())
                 pickle.dump(X, file, protocol=5)
-    return Scanned(sizes, places, np.concatenate(targets) if targets else None, columns or (), before, head)
+    first = b"" if head is None else beginning(head)
+    return Scanned(sizes, places, np.concatenate(targets) if targets else None, columns or (), before, head, first)
 
 
 def blocks_of(source: DataSource, piece: Any) -> Iterator[tuple[Any, Any]]:
@@ -176,6 +186,11 @@ def blocks_of(source: DataSource, piece: Any) -> Iterator[tuple[Any, Any]]:
         if block[1] is None and source.target is not None:
             cure = f"yield its values as y where self.target is {source.target!r}"
             raise ValueError(f"read() of {source!r} gave None for y, but the target is {source.target!r}: {cure}.")
+        kind, *columns = columns_of(block[0])
+        if kind == "columns" and source.target in columns:
+            raise ValueError(f"read() of {source!r} gave an X with the column {source.target!r}, the target: drop it.")
+        if isinstance(block[0], np.ndarray) and block[0].dtype != object and block[0].ndim != 2:
+            raise ValueError(f"read() of {source!r} gave an X of shape {block[0].shape}: yield an array (n, d).")
         yield block
 
 

@@ -115,7 +115,7 @@ class Stream:
 
 def _shards(source, piece, path, part: Scanned) -> Iterator[tuple[Shard, int]]:
     """The shards of a piece, one for each block that is kept."""
-    shard = Shard(source, piece, part.fingerprint)
+    shard = Shard(source, piece, part.fingerprint, part.beginning)
     if path is None:
         yield shard, sum(part.sizes)
         return
