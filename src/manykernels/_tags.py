@@ -100,7 +100,7 @@ def reader(tag, found, called=""):
         raise Refused(f"holds {name!r} of version {version}, which this release does not read: upgrade manykernels")
     if called:
         raise Refused(
-            f"holds a {called}, under the tag {(name, version)}, which is no class of manykernels: give it, "
-            f"load(path, parts=[{called.rpartition('.')[2]}])"
+            f"holds a part of the class {called}, under the tag {(name, version)}, which is no class of manykernels: "
+            f"give it, load(path, parts=[{called.rpartition('.')[2]}])"
         )
     raise Refused(f"holds {name!r}, which is no part of this release: upgrade manykernels")

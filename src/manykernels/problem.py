@@ -53,6 +53,9 @@ class Problem:
 
     Attributes
     ----------
+    Y, c : array (T, n)
+    kernels : array (M',)
+        The numbers of the kernels that can have weight.
     covariates : array (n, k) or None
         The basis E of the covariates, and of the constant where there is an intercept.
 

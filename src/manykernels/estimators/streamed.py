@@ -164,7 +164,8 @@ def _refuse(model, stream, loss, regularizer, task):
     if not loss.flat:
         raise ValueError(
             f"{where}, and with loss={loss.name!r} every example takes part in the predictor, so that all must be in "
-            "memory: take 'hinge', 'squared_hinge' or 'epsilon_insensitive' (epsilon > 0), or load X."
+            "memory: take 'hinge', 'squared_hinge' or 'epsilon_insensitive' (epsilon > 0), a class of your own with "
+            "flat = True, or load X."
         )
     if type(regularizer).bind is not Regularizer.bind:
         raise ValueError(f"{where}, and regularizer={regularizer!r} looks at all kernel values at once: load X.")
