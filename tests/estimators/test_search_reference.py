@@ -107,23 +107,23 @@ def test_a_candidate_is_chosen_by_its_score_its_error_or_a_function():
     scores = np.array([[0.7, 0.72], [0.6, 0.9], [0.80, 0.82], [0.5, 0.5], [0.79, 0.85], [0.81, 0.83]])
     results = results_of(scores, Cs, found)
     assert (
-        search.choose(results, "best") == 4
+        search.choose_candidate(results, "best") == 4
     )  # the first of two equal ones: 0.82, with C = 10 and the first regularizer
-    assert search.choose(results, "best", adaptive=True) == 4
+    assert search.choose_candidate(results, "best", adaptive=True) == 4
     error = scores[4].std(ddof=1) / np.sqrt(2)
     able = [k for k in (0, 2, 4) if scores[k].mean() >= 0.82 - error]
-    assert search.choose(results, "1se") == able[0] == 2
-    assert search.choose(results, lambda r: 3) == 3
+    assert search.choose_candidate(results, "1se") == able[0] == 2
+    assert search.choose_candidate(results, lambda r: 3) == 3
     for bad in (6, -1, 0.5):
         with pytest.raises(ValueError, match="0 to 5"):
-            search.choose(results, lambda r, bad=bad: bad)
+            search.choose_candidate(results, lambda r, bad=bad: bad)
     equal = results_of(np.full((6, 2), 0.5), Cs, found)
-    assert search.choose(equal, "best") == 0 and search.choose(equal, "best", adaptive=True) == 2
-    assert search.choose(equal, "1se") == 0
+    assert search.choose_candidate(equal, "best") == 0 and search.choose_candidate(equal, "best", adaptive=True) == 2
+    assert search.choose_candidate(equal, "1se") == 0
     scores[:4] = np.nan
-    assert search.choose(results_of(scores, Cs, found), "best") == 4
+    assert search.choose_candidate(results_of(scores, Cs, found), "best") == 4
     with pytest.raises(ValueError, match="not finite"):
-        search.choose(results_of(np.full((6, 2), np.nan), Cs, found), "best")
+        search.choose_candidate(results_of(np.full((6, 2), np.nan), Cs, found), "best")
 
 
 @pytest.mark.parametrize("K", range(2, 13))
