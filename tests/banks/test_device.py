@@ -5,9 +5,10 @@ import pytest
 from covering import covering
 from sklearn.base import clone
 
-from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor, load
-from manykernels.banks import _device_decisions, choice
+from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival, load, losses
+from manykernels.banks import _device_decisions, _device_features, choice
 from manykernels.banks.device import DeviceBank
+from manykernels.banks.low_rank import LowRankBank
 from manykernels.kernels import (
     RBF,
     Chi2,
@@ -17,7 +18,9 @@ from manykernels.kernels import (
     KernelList,
     Laplacian,
     Linear,
+    Nystroem,
     Polynomial,
+    RandomFeatures,
     Tanimoto,
 )  # fmt: skip
 from manykernels.regularizers import ElasticNet, Entropy
@@ -37,12 +40,12 @@ REGULARIZERS = [1, 4 / 3, 2, ElasticNet(0.5), Entropy(0.5)]
 TOL = 1e-6
 
 
-def alike(model, *data):
+def alike(model, *data, **options):
     """Objectives to the gaps, weights to what the gap leaves open, the same predictions."""
-    host, card = model.fit(*data), clone(model).set_params(device="torch").fit(*data)
-    assert host.duality_gap_ <= TOL and card.duality_gap_ <= TOL
-    assert card.objective_ == pytest.approx(host.objective_, rel=1e-5)
-    np.testing.assert_allclose(card.kernel_weights_, host.kernel_weights_, atol=1e-3)
+    host, card = model.fit(*data, **options), clone(model).set_params(device="torch").fit(*data, **options)
+    assert host.duality_gap_ <= model.tol and card.duality_gap_ <= model.tol
+    assert card.objective_ == pytest.approx(host.objective_, rel=max(1e-5, 2 * model.tol))
+    np.testing.assert_allclose(card.kernel_weights_, host.kernel_weights_, atol=max(1e-3, np.sqrt(model.tol)))
     return host, card
 
 
@@ -115,6 +118,102 @@ def test_blocks_that_do_not_fit_are_computed_again():
     assert any(part.base is None for _, part in narrow.tiles.parts)
     theta = np.array([0.2, 0.3, 0.5])
     np.testing.assert_allclose(narrow.combined(theta), roomy.combined(theta), rtol=1e-6)
+
+
+MANY = rng.normal(size=(700, 4))
+SCORE = np.sin(2 * MANY[:, 0]) + MANY[:, 1] * MANY[:, 2] + 0.5 * rng.normal(size=700)
+LOW = [
+    ("wide", RandomFeatures(RBF(0.05), 16, 0)), ("narrow", RandomFeatures(RBF(0.5), 16, 1)),
+    ("sharp", RandomFeatures(Laplacian(0.3), 8, 2), [0, 1]), ("near", Nystroem(RBF(0.4), 12)),
+    ("powers", Nystroem(Polynomial(2), 10, "uniform")), ("both", Nystroem(RBF(0.2) * Laplacian(0.1), 8)),
+]  # fmt: skip
+GAPS = {"squared_hinge": TOL, "logistic": TOL, "squared": TOL, "huber": TOL, "poisson": TOL}  # smooth losses
+GAPS |= dict.fromkeys(("hinge", "epsilon_insensitive", "quantile"), 1e-4)
+
+
+def features_there(monkeypatch):
+    """Counts the `DeviceRows` that are made."""
+    made, init = [], _device_features.DeviceRows.__init__
+
+    def count(self, *args):
+        init(self, *args)
+        made.append(self)
+
+    monkeypatch.setattr(_device_features.DeviceRows, "__init__", count)
+    return made
+
+
+@pytest.mark.parametrize("loss, p", covering(list(GAPS), [1, 4 / 3, 2]))
+def test_kernels_of_low_rank_are_the_same_on_a_device(loss, p, monkeypatch):
+    made = features_there(monkeypatch)
+    binary = losses.get(loss).targets == "binary"
+    model = (MKLClassifier if binary else MKLRegressor)(LOW, loss=loss, regularizer=p, tol=GAPS[loss], C=1.0)
+    y = SCORE > 0 if binary else rng.poisson(np.exp(0.3 * SCORE)) if loss == "poisson" else SCORE
+    host, card = alike(model.set_params(solver="primal"), MANY, y, sample_weight=1.0 + (MANY[:, 3] > 0))
+    assert len(made) == 1 and made[0].held is not None
+    ask = "decision_function" if binary else "predict"
+    np.testing.assert_allclose(getattr(card, ask)(MANY), getattr(host, ask)(MANY), atol=2e-2)
+
+
+def test_several_outputs_covariates_and_no_intercept_of_low_rank(monkeypatch):
+    made = features_there(monkeypatch)
+    several = np.digitize(SCORE, np.quantile(SCORE, [0.3, 0.7]))
+    options = dict(loss="squared_hinge", solver="primal", tol=TOL, C=1.0)
+    for multi_class in ("ovr", "shared"):
+        alike(MKLClassifier(LOW, multi_class=multi_class, **options), MANY, several)
+    alike(MKLClassifier(LOW, fit_intercept=False, normalize="spherical", **options), MANY, SCORE > 0)
+    alike(MKLRegressor(LOW, loss="squared", solver="primal", tol=TOL), MANY, SCORE, covariates=MANY[:, 3:])
+    assert len(made) == 4
+
+
+def test_estimators_take_a_device_for_an_approximation(tmp_path, monkeypatch):
+    """Float32 features that are kept or computed block by block; the model predicts and is saved as any other."""
+    made = features_there(monkeypatch)
+    monkeypatch.setattr(_device_features, "MIN_ROWS", 900)
+    many, y = np.tile(MANY, (6, 1)) + 0.05 * rng.normal(size=(4200, 4)), np.tile(SCORE > 0, 6)
+    kernels = [("wide", RBF(0.1)), ("part", Laplacian("median"), [0, 1]), ("near", RBF(1.0))]
+    for how in ("rff", "nystroem"):
+        model = MKLClassifier(kernels, approximation=how, rank=32, tol=1e-4, C=1.0)
+        host, card = alike(model, many, y)
+        narrow = clone(model).set_params(device="torch", memory_limit=1_000_000).fit(many, y)
+        assert made[-2].held.dtype == torch.float32 and made[-1].held is None and made[-1].step < 4200
+        assert narrow.objective_ == pytest.approx(card.objective_, rel=2 * model.tol)
+        np.testing.assert_allclose(card.decision_function(MANY), host.decision_function(MANY), atol=2e-2)
+        card.save(tmp_path / "model.mk")
+        np.testing.assert_array_equal(load(tmp_path / "model.mk").decision_function(many), card.decision_function(many))
+
+
+def test_the_features_of_a_device_are_those_of_the_host():
+    X = MANY + 100.0  # far from the origin, where distances lose digits
+    kernels = KernelList.from_spec(LOW[:-2], X)
+    for single, rtol in ((False, 1e-9), (True, 1e-4)):
+        host, card = (LowRankBank.from_list(kernels, X, single=single, device=device) for device in (None, "cpu"))
+        for rows in (np.arange(5, 50), np.array([3, 600, 7])):
+            found, wanted = card.device_features.tensor(rows).numpy(), host.dense(rows)
+            assert found.dtype == wanted.dtype == card.dtype
+            np.testing.assert_allclose(found, wanted, rtol=rtol, atol=rtol)
+        np.testing.assert_allclose(card.scale, host.scale, rtol=rtol)
+
+
+def test_few_examples_of_low_rank_are_compared_pair_by_pair(monkeypatch):
+    made = features_there(monkeypatch)
+    assert MKLClassifier(LOW, device="torch", C=1.0).fit(MANY[:200], SCORE[:200] > 0).duality_gap_ <= 1e-3
+    assert not made
+
+
+def test_what_features_on_a_device_cannot_do_is_refused():
+    y = SCORE > 0
+    with pytest.raises(ValueError, match="tol=1e-05 is below 0.0001.*hinge loss.*take tol=0.0001 or device='cpu'"):
+        MKLClassifier(LOW, tol=1e-5, device="torch", C=1.0).fit(MANY, y)
+    with pytest.raises(ValueError, match="runs on the processor.*take solver='primal' or device='cpu'"):
+        MKLClassifier(LOW, solver="coordinate", device="torch", C=1.0).fit(MANY, y)
+    with pytest.raises(ValueError, match="200 examples are few for"):
+        MKLClassifier(LOW, solver="primal", device="torch", C=1.0).fit(MANY[:200], y[:200])
+    with pytest.raises(ValueError, match="on a device: the one_class loss needs 'coordinate'.*take device='cpu'"):
+        MKLOneClass(LOW, device="torch").fit(MANY)
+    times = np.rec.fromarrays([MANY[:, 0] > 0, np.exp(SCORE)], names="event, time")
+    with pytest.raises(ValueError, match="on a device: it needs a loss that is a sum over examples.*device='cpu'"):
+        MKLSurvival(LOW, device="torch", C=1.0).fit(MANY, times)
 
 
 def test_what_a_device_cannot_do_is_refused():

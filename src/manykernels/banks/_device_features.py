@@ -25,7 +25,7 @@ BYTES_PER_FEATURE = 48  # of a block: its features in both dtypes, and copies
 class DeviceRows(LazyRows):
     """The features of a `LazyRows` on a device; sums and products are float64."""
 
-    there = True
+    on_device = True
 
     def __init__(self, plain, device, limit):
         super().__init__(plain.kernels, plain.views, plain.first, plain.dtype, plain.spherical)

@@ -17,7 +17,7 @@ class LazyRows:
     """
 
     sparse = False
-    there = False  # on a device
+    on_device = False
 
     def __init__(self, kernels, views, first, dtype, spherical):
         self.kernels, self.views, self.first, self.dtype, self.spherical = kernels, views, first, dtype, spherical

@@ -60,6 +60,7 @@ class Bank(Tagged, ABC):
     unit = 2.0**-53  # unit roundoff of the kernel values that the user gave
     indefinite = ""  # the names of kernels that are not positive semidefinite
     explicit = False  # whether kernels are products of feature vectors, hence positive semidefinite
+    device_features: Any = None  # feature vectors on a device, see `_device_features.DeviceRows`
     store = "auto"  # where `vectors` are kept, see `banks.choice`
     even = False  # whether a product costs as much for some examples as for all
     n_jobs: int | None = None  # threads, with the meaning that estimators give it

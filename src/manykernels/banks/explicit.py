@@ -6,7 +6,6 @@ nothing; every `add` updates q_m = ‖v_m‖². Clear, add and look-up are the t
 """
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 
@@ -117,8 +116,6 @@ class ExplicitBank(Bank):
     def dense(self, rows):
         """φ(x_r) of these examples, all kernels side by side as in `owners`, without the scales: (|rows|, D)."""
         raise NotImplementedError
-
-    there: Any = None  # the features on a device, see `_device_features.DeviceRows`; None if they are on the host
 
     def data(self):
         """The examples of each view."""

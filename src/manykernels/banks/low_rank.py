@@ -75,8 +75,8 @@ class LowRankBank(FeatureBank):
         return self.phi.block(rows, self.n_jobs)
 
     @property
-    def there(self):
-        return self.phi if self.phi.there else None
+    def device_features(self):
+        return self.phi if self.phi.on_device else None
 
     def data(self):
         return [view.X for view in self.phi.views]

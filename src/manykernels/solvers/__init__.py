@@ -151,7 +151,7 @@ def best_for(problem: Problem, tol: float = 1e-3) -> BaseSolver:
     able = [solver for solver in map(Solver, DEFAULTS) if solver.refusal(problem) is None]
     if not able:
         why = "" if problem.covariates is None else f" and covariates: {Solver('newton').refusal(problem)}"
-        if problem.bank.explicit and problem.bank.there is not None:
+        if problem.bank.device_features is not None:
             why = f" on a device: {Solver('primal').refusal(problem)}; take device='cpu'"
         raise ValueError(f"no solver takes {problem.regularizer!r} with the {problem.loss.name} loss{why}")
     return min(able, key=lambda solver: solver.expected_work(problem, tol))
@@ -281,7 +281,8 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, asked, work, thin, sh
             with np.errstate(all="ignore"):
                 return _finisher(small, gap).solve(small, control)
 
-        return thinned(problem, found, tol, again if problem.bank.n <= MAX_SPARE_EXAMPLES else None)
+        goes_on = problem.bank.n <= MAX_SPARE_EXAMPLES and problem.bank.device_features is None
+        return thinned(problem, found, tol, again if goes_on else None)
 
     found = run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, monitor, problem)
     return diagnosed(problem, found, tol, max_iter)

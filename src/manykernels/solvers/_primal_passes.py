@@ -78,7 +78,6 @@ class HostBlocks:
         return self.bank.dense(rows)
 
     def room(self, size, D):
-        """An array for the features of this many examples; None if they do not fit in memory."""
         limit = MemoryBudget(self.bank.memory_limit).share("features of a pass")
         fits = size * D * self.bank.dtype.itemsize <= limit
         return np.empty((size, D), self.bank.dtype) if fits else None
@@ -107,7 +106,8 @@ class BlockPasses(Run):
         self.sides = [SmoothedOutput(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
         self.smooth = all(side.smooth for side in self.sides)
         self.per_feature = EXAMPLES_PER_FEATURE
-        self.blocks = HostBlocks(self.bank) if self.bank.there is None else DeviceBlocks(self.bank.there)
+        features = self.bank.device_features
+        self.blocks = HostBlocks(self.bank) if features is None else DeviceBlocks(features)
         constant = np.ones((self.n, int(problem.intercept)))
         self.E = constant if problem.covariates is None else problem.covariates  # (n, k), with free coefficients
 
@@ -118,6 +118,10 @@ class BlockPasses(Run):
         if first:
             level.kept[part] = self.blocks.features(level.rows[part])
         return level.kept[part]
+
+    def _room(self, size):
+        """An array for the features of this many examples; None if they do not fit in memory, or are on a device."""
+        return self.blocks.room(size, self.D)
 
     def _visit(self, level, place, mu, first=False):
         rows, weights, blocks, size = level.rows, place.w * self.root, self.blocks, self.blocks.size

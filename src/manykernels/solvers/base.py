@@ -91,7 +91,7 @@ class BaseSolver(Part, ABC):
             if not regularizer.has(method):
                 reason = regularizer.why_not(method) or self.missing or f"it needs {method}"
                 return f"{regularizer!r} does not suit it: {reason}"
-        if problem.bank.explicit and problem.bank.there is not None and not self.reads_device:
+        if problem.bank.device_features is not None and not self.reads_device:
             return "it runs on the processor, and the features are on a device: take solver='primal' or device='cpu'"
         if problem.covariates is not None:
             if not self.adjusts:

@@ -82,6 +82,8 @@ class Primal(BaseSolver):
         owners = problem.bank.owners() if problem.bank.explicit else None
         if owners is None:
             return "it needs kernels of few explicit features, such as RandomFeatures(RBF(gamma=0.1), rank=256)"
+        if problem.loss.total and problem.bank.device_features is not None:
+            return f"the {problem.loss.name} loss needs 'coordinate' to finish it, on the processor"
         D, limit = len(owners), problem.bank.memory_limit
         wide = 16 * (problem.n_outputs + 1) * D * D > (np.inf if limit is None else limit)
         if D > MAX_FEATURES or wide:
@@ -106,7 +108,13 @@ class Primal(BaseSolver):
         if run.smooth:
             return run.run(Descent.iterate)
         adjusted = problem.covariates is not None
-        run.tol = max(run.tol, ADJUSTED_TOL if adjusted else SMOOTHED_TOL)
+        least = ADJUSTED_TOL if adjusted else SMOOTHED_TOL
+        if problem.bank.device_features is not None and control.tol < least:
+            raise ValueError(
+                f"tol={control.tol:g} is below {least:g}: a solver of the processor would have to finish the "
+                f"{problem.loss.name} loss, and the features are on a device; take tol={least:g} or device='cpu'"
+            )
+        run.tol = max(run.tol, least)
         found, end = run.run(Descent.iterate), Interior() if adjusted else Coordinate()
         short = found.gap > control.tol and not found.interrupted and found.n_iter < control.max_iter
         if not short or end.refusal(problem) is not None:
@@ -160,7 +168,7 @@ class Descent(BlockPasses):
             if visit.smoothing > allowed and rest <= 4 * visit.smoothing:  # of the order of μ²
                 mu *= max(0.9 * np.sqrt(allowed / visit.smoothing), 0.4)
             if whole and len(near) <= MAX_PARTIAL_SHARE * len(level.rows):
-                small = Stage(near, 0.7 * level.enough, visit.far, self.blocks.room(len(near), self.D))
+                small = Stage(near, 0.7 * level.enough, visit.far, self._room(len(near)))
                 from_here = last[0], visit._replace(f=visit.f[:, visit.near])
                 place, mu = self._descend(small, place, mu, from_here)
 
