@@ -9,6 +9,7 @@ from manykernels.kernels import RBF, KernelList, Nystroem, RandomFeatures
 from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
 from manykernels.solvers import primal, solve
+from manykernels.solvers._primal_passes import HostBlocks
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 3, 1000])
@@ -56,18 +57,18 @@ def test_it_has_converged_where_the_gap_is_that_of_the_tol_that_was_asked_for(lo
 
 def test_features_that_are_kept_between_passes_have_a_quarter_of_the_memory_limit(monkeypatch):
     """Issue 11, point 24. Those of few examples are kept, those of more are computed again; the fit is the same."""
-    asked, room = [], primal.Descent._room
+    asked, room = [], HostBlocks.room
 
-    def look(self, size):
-        row, limit = self.D * self.bank.dtype.itemsize, self.bank.memory_limit
+    def look(self, size, D):
+        row, limit = D * self.bank.dtype.itemsize, self.bank.memory_limit
         fits = 10**6 if limit is None else limit // 4 // row
-        assert room(self, fits + 1) is None or limit is None
-        assert room(self, fits).nbytes == fits * row
-        kept = room(self, size)
+        assert room(self, fits + 1, D) is None or limit is None
+        assert room(self, fits, D).nbytes == fits * row
+        kept = room(self, size, D)
         asked.append((size * row, None if kept is None else kept.nbytes))
         return kept
 
-    monkeypatch.setattr(primal.Descent, "_room", look)
+    monkeypatch.setattr(HostBlocks, "room", look)
     free = solve(problem_of("hinge"), "primal", tol=1e-3)
     assert asked and all(kept == size for size, kept in asked)
     most = max(size for size, _ in asked)
