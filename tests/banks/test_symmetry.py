@@ -58,9 +58,7 @@ def test_one_skew_pair_of_a_large_stack_is_refused_by_the_name_of_its_kernel(for
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(
-    ("n", "M", "share"), [(150, 3, 1), (301, 1, 0.7), (300, 5, 0.1), (20, 200, 0.4), (9, 2, 0.1)]
-)
+@pytest.mark.parametrize(("n", "M", "share"), [(150, 3, 1), (301, 1, 0.7), (300, 5, 0.1), (20, 200, 0.4), (9, 2, 0.1)])
 def test_products_among_the_support_are_those_of_the_definition(dtype, n, M, share):
     """A stack (M, n, n) reads one triangle, whole runs or single columns; the diagonal counts once."""
     rng = np.random.default_rng(n)

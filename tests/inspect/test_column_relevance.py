@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.inspection import permutation_importance
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.inspect import column_relevance
@@ -57,6 +57,19 @@ def test_a_column_is_permuted_in_the_kernels_of_its_source_alone():
     both, one = (column_relevance(model, X, y, source, cv=2) for source in (None, "all"))
     assert 0 < one.measure("permute").mean[3] < both.measure("permute").mean[3]
     assert column_relevance(model, X, y, "three", cv=2).names == ["column 3"]
+
+
+def test_groups_are_not_divided_between_training_and_held_out_examples():
+    """Issue 11, point 24."""
+    X, _, y = planted(60)
+    groups = np.random.default_rng(1).permutation(np.repeat(np.arange(12), 5))
+    model, folds = MKLRegressor([RBF(0.1)], C=1.0), GroupKFold(3)
+    by_group = column_relevance(model, X, y, cv=folds, groups=groups)
+    splits = list(folds.split(X, y, groups))
+    by_split, without = column_relevance(model, X, y, cv=splits), column_relevance(model, X, y, cv=KFold(3))
+    np.testing.assert_array_equal(by_group.score_all, by_split.score_all)
+    np.testing.assert_array_equal(by_group.score_permuted, by_split.score_permuted)
+    assert not np.isclose(by_group.score_all, without.score_all).any()
 
 
 def test_bad_requests_name_the_cure():

@@ -13,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 from manykernels import MKLClassifier, MKLRegressor, MKLSurvival
 from manykernels.inspect.sources import Row
 from manykernels.kernels import RBF
+from manykernels.pairs import Pairs
 from manykernels.report import _details, _held_out, _joined, _measure, _rates, _survival, describe
 from manykernels.report._decisions import choose, ranked
 
@@ -300,6 +301,15 @@ def test_light_units_become_one():
     assert units[2].members == ["k4", "k0", "k2"] and units[2].why == "rest"
     np.testing.assert_array_equal(units[2].wanted, [True, False, True, False, True])
     assert [u.name for u in _joined.find_units(None, rows, np.arange(5.0), {}, 5)] == ["k4", "k3", "k2", "k1", "k0"]
+
+
+def test_objects_without_a_pair_are_those_of_their_own_side():
+    """Issue 11, point 24."""
+    pairs = Pairs([[0, 0], [1, 0], [1, 3], [0, 4], [1, 5]], np.ones((5, 2)), np.ones((7, 3)))
+    left, right = (describe._side(pairs, side) for side in ("left", "right"))
+    assert (left["missing"], right["missing"]) == (3, 3) and left["kind"].startswith("5 objects")
+    few = Pairs([[0, 6], [1, 6], [2, 6]], np.ones((5, 2)), np.ones((7, 3)))
+    assert [describe._side(few, side)["missing"] for side in ("left", "right")] == [2, 6]
 
 
 def test_columns_and_targets_are_described_by_their_numbers(monkeypatch):
