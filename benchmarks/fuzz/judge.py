@@ -25,7 +25,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from manykernels import kernels as mk
 from manykernels import losses
 from manykernels import regularizers as mr
+from manykernels.banks.dense import SomeDoNotVary
 from manykernels.kernels import pair_blocks
+from manykernels.kernels.new_data import NewDataWarning
 
 from .kernels import normalise
 
@@ -110,7 +112,7 @@ def _where(error):
 
 def _weigh(case, model, decision, caught):
     told = [w for w in caught if issubclass(w.category, ConvergenceWarning)]
-    ours = [w for w in caught if w.category is UserWarning]
+    ours = [w for w in caught if w.category in (UserWarning, SomeDoNotVary, NewDataWarning)]
     leaks = [w for w in caught if w not in told and w not in ours]
     # EmpiricalBayes has no gap but a stationarity
     reached = getattr(model, "stationarity_", model.duality_gap_) <= model.tol

@@ -314,6 +314,10 @@ class NothingVaries(ValueError):
     """The error of kernels none of which has variance on the training data."""
 
 
+class SomeDoNotVary(UserWarning):
+    """Some kernels have no variance on the training data."""
+
+
 def report_unusable(names, usable):
     """Warns of kernels without variance on the training data; raises `NothingVaries` if no kernel has variance."""
     lost = ", ".join(repr(names[m]) for m in np.flatnonzero(~usable)[:10])
@@ -326,7 +330,7 @@ def report_unusable(names, usable):
         warnings.warn(
             f"kernels without variance on the training data get weight 0: {lost}. Rounding hides the variance of "
             "columns with a large mean: centre them (StandardScaler)",
-            UserWarning,
+            SomeDoNotVary,
             stacklevel=4,
         )
 

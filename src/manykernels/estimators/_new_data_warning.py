@@ -10,7 +10,7 @@ import numpy as np
 
 from .._callers import caller_level
 from ..kernels.frames import is_frame
-from ..kernels.new_data import LONGER, unequal, wordless
+from ..kernels.new_data import LONGER, NewDataWarning, unequal, wordless
 from ..kernels.tasks import split
 from ..kernels.view_data import n_examples
 from ..kernels.views import Views
@@ -38,7 +38,8 @@ class Gathered:
             return
         said = [self._words(*key, *value) for key, value in list(self.found.items())[:MAX_NAMED]]
         said += [f"{len(self.found) - MAX_NAMED} more such columns"] * (len(self.found) > MAX_NAMED)
-        warnings.warn(f"X has what no training example had: {'; '.join(said)}.", UserWarning, stacklevel=caller_level())
+        sentence = f"X has values that no training example had: {'; '.join(said)}."
+        warnings.warn(sentence, NewDataWarning, stacklevel=caller_level())
 
     def _words(self, kind, where, names, example):
         some = ", ".join(map(str, names[:MAX_NAMED])) + ", …" * (len(names) > MAX_NAMED)

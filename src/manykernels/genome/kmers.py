@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_integer
+from ..kernels.new_data import NewDataWarning
 from ..sequences import DNA, Sequences
 from ._decide import decide
 from ._text import lines
@@ -95,7 +96,7 @@ def kmer_weights(model: Any, k: int, *, reverse_complement: bool = True, output:
     opposite, values = _opposite(k), np.empty(4**k)
     numbers = np.flatnonzero(np.arange(4**k) <= opposite) if reverse_complement else np.arange(4**k)
     with warnings.catch_warnings():  # no training example was as short as a word
-        warnings.filterwarnings("ignore", "X has what no training example had", UserWarning)
+        warnings.simplefilter("ignore", NewDataWarning)
         for low in range(0, len(numbers), WORDS_AT_ONCE):
             part = numbers[low : low + WORDS_AT_ONCE]
             values[part] = decide(model, Sequences.encode(_letters(part, k), "dna"), output)

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 
 from .._validation import parse_bytes
-from ..banks.dense import DenseBank, NothingVaries
+from ..banks.dense import DenseBank, NothingVaries, SomeDoNotVary
 from ..estimators.calibration import learn_sigmoids
 from ..estimators.check_inputs import is_precomputed, take_examples
 from ..estimators.fold_model import FoldModel
@@ -71,12 +71,13 @@ class Fold:
         if weight is not None and not np.any(self.weight):
             raise ValueError("sample_weight is 0 for every held-out example of a fold: take fewer folds, or leave out "
                              "the examples without weight.")  # fmt: skip
-        own = None if weight is None else weight[train]
+        train_weight = None if weight is None else weight[train]
         self.model = clone(model).set_params(checkpoint=None, verbose=False, warm_start=False)
         given = cut(train), None if y is None else y[train]
         self.adjustment = Adjustment(None if covariates is None else covariates.Z[test])
-        known = None if covariates is None else covariates.take(train)
-        self.n_train, self.n_test, self.given = len(train), n_examples(self.X), (*given, own, known)
+        train_covariates = None if covariates is None else covariates.take(train)
+        self.n_train, self.n_test = len(train), n_examples(self.X)
+        self.given = *given, train_weight, train_covariates  # to the fit, by `read_examples`
         examples = read_examples(self.model, *self.given)
         self.plan = plan_fit(self.model, examples)
         if is_classifier(model) and model.calibrate is not None:
@@ -86,7 +87,7 @@ class Fold:
             self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory, if worth it
         self.M = self.plan.predictor().sizes()[1]  # a kernel beyond is slack, in every fit
         self.names, self.usable = list(bank.names)[: self.M], bank.usable[: self.M]
-        self.every = every
+        self.every = every  # the fit of all kernels
         if every is None:
             self.every = self.solve(np.ones(self.M, bool))
 
@@ -173,7 +174,7 @@ class Fold:
         model.kernels, model.C, model.slack = [specs[m] for m in which], self.plan.examples.C, model.slack and not held
         try:
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "kernels without variance", UserWarning)  # known here
+                warnings.simplefilter("ignore", SomeDoNotVary)  # known here
                 plan = plan_fit(model, read_examples(model, less, *targets)) if len(which) else None
         except NothingVaries:  # what is left has one value on these training examples
             plan = None

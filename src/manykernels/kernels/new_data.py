@@ -21,6 +21,10 @@ SOME = 100  # examples whose k(x, x) is compared with 1
 LONGER = 1.5  # ratio of two lengths above which they count as unequal
 
 
+class NewDataWarning(UserWarning):
+    """New examples have values that no training example had."""
+
+
 class TrainingFacts(NamedTuple):
     """Facts of the training examples.
 
