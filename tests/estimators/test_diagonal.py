@@ -38,7 +38,7 @@ def test_it_is_named_with_the_cure(wrong):
     with pytest.warns(UserWarning, match=f"'{wrong}' .*nearly diagonal.*scale the columns.*gamma.*slack=True") as said:
         MKLClassifier(kernels, regularizer=1, C=10).fit(data, y)
     assert said[0].filename == __file__
-    with pytest.warns(UserWarning, match="is diagonal on.*nothing is learned of new ones.*smaller gamma.$"):
+    with pytest.warns(UserWarning, match="is diagonal on.*learns nothing about new ones.*smaller gamma.$"):
         MKLOneClass([RBF(1e4)]).fit(X)
 
 

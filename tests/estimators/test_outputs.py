@@ -71,7 +71,7 @@ def test_two_labels_sparse_ones_and_one_hot_classes():
     assert two.decision_function(LABELLED).shape == (90, 2) == two.predict(LABELLED).shape
     sparse = MKLClassifier(PAIR, C=1.0).fit(LABELLED, csr_array(LABELS[:, :2]))
     np.testing.assert_array_equal(sparse.dual_coef_, two.dual_coef_)
-    with pytest.warns(UserWarning, match="one label an example.*argmax"):
+    with pytest.warns(UserWarning, match="one label per example.*argmax"):
         MKLClassifier(PAIR, C=1.0).fit(LABELLED, np.eye(3, dtype=int)[np.arange(90) % 3])
     with pytest.raises(ValueError, match="class_weight is given.*4 labels"):
         MKLClassifier(PAIR, class_weight="balanced", C=1.0).fit(LABELLED, LABELS)

@@ -53,7 +53,7 @@ def test_who_cannot_take_it_says_so():
     for change, why in (
         (dict(slack="yes"), "slack='yes'"),
         (dict(regularizer=r.Uniform()), "finds weights before"),
-        (dict(regularizer=r.EmpiricalBayes(), loss="squared"), "its noise is a slack already"),
+        (dict(regularizer=r.EmpiricalBayes(), loss="squared"), "its noise already does what slack does"),
         (dict(regularizer=r.WeightedLpNorm(1, [1.0, 2.0])), "add a last entry for slack"),
     ):
         with pytest.raises(ValueError, match=why):

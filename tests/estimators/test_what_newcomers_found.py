@@ -119,7 +119,7 @@ def test_distances_are_no_kernel():
 
 
 def test_one_value_of_C_is_given_as_a_list():
-    with pytest.raises(ValueError, match=r"Cs=1 is not allowed: give how many values, at least 2, or .* \[1\]"):
+    with pytest.raises(ValueError, match=r"Cs=1 is not allowed: give their number, at least 2, or .* \[1\]"):
         MKLClassifierCV([RBF()], Cs=1).fit(A, y)
 
 

@@ -124,7 +124,7 @@ def test_too_little_memory_ends_with_the_gap_reached(tmp_path):
 
     X, y, source, kernels, _ = groups(tmp_path)
     y = np.random.default_rng(0).permutation(y)  # nearly all examples are in the support
-    with pytest.warns(ConvergenceWarning, match="examples matter, and memory_limit has no room for more"):
+    with pytest.warns(ConvergenceWarning, match="examples are active, and memory_limit has no room for more"):
         model = MKLClassifier(kernels, solver="coordinate", memory_limit=100_000, C=1.0).fit(source, y)
     assert model.duality_gap_ > model.tol
     assert max(step["n_active"] for step in model.history_) < 600

@@ -126,7 +126,7 @@ class Checks(BaseEstimator):
         return Checked(X, y, multilabel, weight, check_task(task, n), card, found)
 
     def _check_y(self, y):
-        """(the targets, (n,) or (n, T), whether they are several labels an example); None if y is ignored."""
+        """(the targets, (n,) or (n, T), whether they are several labels per example); None if y is ignored."""
         return None, False
 
     def _check_X(self, X, *, reset, part=False):
@@ -151,7 +151,7 @@ class Checks(BaseEstimator):
         elif isinstance(X, Pairs):
             if not isinstance(self.kernels, Source):
                 raise ValueError(f"X holds pairs of objects, but kernels={self.kernels!r}: give kernels=Pairwise(...).")
-            self._check_width(2, "objects an example", reset)
+            self._check_width(2, "objects per example", reset)
         elif is_frame(X):
             check_names(X)
             X = self._check_frame(X if reset else self._without_unread(X), reset)
@@ -164,7 +164,7 @@ class Checks(BaseEstimator):
             options = dict(accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=finite)
             X = check_table(self, X, reset, options)
         if reset and not part and n_examples(X) < 2:
-            raise ValueError(f"X has n_samples={n_examples(X)}: at least two examples are needed.")
+            raise ValueError(f"X has n_samples={n_examples(X)}: give at least two examples.")
         return X
 
     def _normalization(self, kernels):

@@ -68,15 +68,15 @@ def _sentence(model, narrow):
         ", ".join(repr(model.kernel_names_[m]) for m in narrow[:5]),
         _cure(model.predictor_.kernel_list, narrow),
     )
-    alike = "to such a kernel an example is like itself and hardly like any other"
+    alike = "such a kernel sees an example as similar to itself and to hardly any other"
     if len(model.kernel_names_) == 1:
-        return f"{names} is diagonal on the training data: {alike}, so that nothing is learned of new ones; {cure}."
+        return f"{names} is diagonal on the training data: {alike}, so that it learns nothing about new ones; {cure}."
     several = len(narrow) > 1
     cure += ", or slack=True" if model.get_params(deep=False).get("slack") is False else ""
     return (
         f"{names} {'are' if several else 'is'} nearly diagonal on the training data, and a quarter of the weight or "
-        f"more is on {'each' if several else 'it'}: {alike}, so that its weight may be that of single examples that it "
-        f"fits, and does not say what it is worth on new ones; {cure}. inspect.relevance measures what each kernel is "
+        f"more is on {'each' if several else 'it'}: {alike}. It can fit the training examples one by one, so that its "
+        f"weight does not say what it is worth on new examples; {cure}. inspect.relevance measures what each kernel is "
         "worth."
     )
 

@@ -24,7 +24,7 @@ def with_slack(bank, regularizer):
         )
     if isinstance(regularizer, EmpiricalBayes):
         raise ValueError(
-            f"slack=True with regularizer={regularizer!r}: its noise is a slack already; take slack=False."
+            f"slack=True with regularizer={regularizer!r}: its noise already does what slack does; take slack=False."
         )
     if isinstance(regularizer, TwoStage):
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -52,7 +53,7 @@ OPTIONAL_ATTRIBUTES = (  # that only some fits set
 class MKLBase(WeightBars, NamedParts, Checks, Tagged):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
-    _solutions: list[Solution] = []  # of the last fit with warm_start
+    _solutions: Sequence[Solution] = ()  # of the last fit with warm_start
 
     def _make_bank(self, X, weight, exact=False, card=None, smooth=False):
         """The bank of the kernels on X (n examples), normalised with the sample weights; None means equal weights.
@@ -94,7 +95,7 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
         """Plans the fit, solves its problems and keeps the solutions."""
         with blas_for(examples.n, self.n_jobs):  # BLAS would use all cores
             plan = (StreamPlan if isinstance(examples.X, Stream) else FitPlan).of(self, examples)
-            solved = plan.solve(self._solutions if self.warm_start else [])
+            solved = plan.solve(self._solutions if self.warm_start else ())
             self._keep(plan, solved)
             plan.advise(self)
         return self
@@ -106,7 +107,7 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
         """
         solutions = solved.solutions
         if self.warm_start:
-            self._solutions = solutions + self._solutions[len(solutions) :]
+            self._solutions = [*solutions, *self._solutions[len(solutions) :]]
         if len(solutions) == len(plan.labels):
             self._store(plan, solved)
         if solutions[-1].interrupted:

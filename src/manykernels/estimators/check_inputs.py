@@ -94,7 +94,7 @@ def _check_no_distances(X):
         names = X.names if isinstance(X, KernelStack) else None
         name = f"kernel {strange[0]}" if names is None else names[strange[0]]
         raise ValueError(
-            f"{name!r} of X is 0 on its diagonal and not elsewhere, as distances are: make a kernel of them, such as "
+            f"{name!r} of X is 0 on its diagonal and not elsewhere, as distances are: turn them into a kernel, such as "
             "np.exp(-D / np.median(D))."
         )
 
@@ -113,7 +113,7 @@ def check_views(X, known, fit, needs=None):
         raise ValueError(f"X is a {type(X).__name__}, but the model was fitted on views: give Views with {known}.")
     names = list(X.names if isinstance(X, Views) else X)
     if known is None and not fit:
-        raise ValueError(f"X is a dict of views ({names}), but the model was fitted on one table: give X as there.")
+        raise ValueError(f"X is a dict of views ({names}), but the model was fitted on one table: give one table.")
     unread = [] if needs is None else [name for name in known or () if name not in needs and name not in names]
     if unread:
         X = X.with_nothing(unread) if isinstance(X, Views) else X | dict.fromkeys(unread)
@@ -174,8 +174,8 @@ def check_table(model, X, reset, options):
             table = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)  # an array of any library
         if table is not None and table.ndim > 2:
             raise ValueError(
-                f"X has shape {table.shape}, but kernels take a row of numbers an example: give X.reshape(len(X), -1), "
-                'or kernels="precomputed" if X holds M kernel matrices, (n, n, M).'
+                f"X has shape {table.shape}, but kernels take a row of numbers per example: give X.reshape(len(X), -1)"
+                ', or kernels="precomputed" if X holds M kernel matrices, (n, n, M).'
             ) from error
         sentence = None if table is None or table.ndim != 2 else not_numeric(table, lambda: range(table.shape[1]))
         if sentence:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 
-from .. import losses, regularizers
+from .. import losses
 from .._validation import check_choice, shown
 from ..kernels.annotated import obs_columns
 from ..losses.base import Loss
@@ -22,26 +22,12 @@ from .base import MKLBase
 from .calibration import learn_sigmoids
 from .check_targets import check_loss
 from .choose_c import check_C
-from .outputs import check_multilabel, choose_multi_class, probabilities, read_labels
+from .outputs import check_multilabel, check_probabilities, choose_multi_class, probabilities, read_labels
 from .path import HasPath
 from .plan import Examples
 from .posterior import posterior_variance
 from .streamed import fit_source, read_targets
 from .tasks import check_classes_of_tasks
-
-
-def _has_probabilities(self):
-    bayesian = all(regularizers.get(found).bayesian for found in self._candidates())
-    if self.calibrate is not None or losses.get(self.loss).probabilistic or bayesian:
-        return
-    calibrated = "calibrate" in self.get_params(deep=False)
-    raise AttributeError(
-        'predict_proba and predict_log_proba need loss="logistic" or regularizer=EmpiricalBayes(...), not '
-        f"loss={self.loss!r}: for other losses "
-        + ("" if calibrated else "fit MKLClassifier with the chosen C_ and regularizer_ and ")
-        + 'give calibrate="sigmoid", or scikit-learn\'s CalibratedClassifierCV(model), which learn probabilities from '
-        "decisions."
-    )
 
 
 class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
@@ -375,7 +361,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         """The regularizers that a fit may have."""
         return [self.regularizer]
 
-    @available_if(_has_probabilities)
+    @available_if(check_probabilities)
     def predict_proba(self, X: Any, task: ArrayLike | None = None, covariates: Any = None) -> np.ndarray:
         """P(class | x), (n, n_classes), scaled to sum to 1 one-vs-rest; or P(label | x), (n, T).
 
@@ -391,7 +377,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
             variance = posterior_variance(self, self._new_X(X, task)) + self.noise_
         return probabilities(decision, variance, not self.multilabel_)
 
-    @available_if(_has_probabilities)
+    @available_if(check_probabilities)
     def predict_log_proba(self, X: Any, task: ArrayLike | None = None, covariates: Any = None) -> np.ndarray:
         """ln of `predict_proba`, of the same shape; −inf if P = 0."""
         with np.errstate(divide="ignore"):

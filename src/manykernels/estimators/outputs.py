@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 from scipy.special import expit, ndtr
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from .. import regularizers
+from .. import losses, regularizers
 from .._callers import caller_level
 from .._state import check, check_array, check_integer, check_is
 from .check_inputs import as_labels, check_y, optional
@@ -26,13 +26,13 @@ def read_labels(model, y):
     y = check_y(model, y, numeric=False, several=True)
     if type_of_target(y) != "multilabel-indicator" or not np.isin(y, (0, 1)).all():
         raise ValueError(
-            f"y has shape {y.shape} and other entries than 0 and 1: give several labels an example as an indicator "
+            f"y has shape {y.shape} and other entries than 0 and 1: give several labels per example as an indicator "
             "matrix (MultiLabelBinarizer makes one); for columns of different classes wrap the model in scikit-learn's "
             "MultiOutputClassifier."
         )
     if (y.sum(axis=1) == 1).all():
         warnings.warn(
-            f"y of shape {y.shape} has one label an example and is taken as labels that may hold together: if the "
+            f"y of shape {y.shape} has one label per example, and is read as labels that may occur together: if the "
             "classes exclude each other, give y.argmax(axis=1).",
             UserWarning,
             stacklevel=caller_level(),
@@ -45,7 +45,7 @@ def check_multilabel(y, weight, class_weight, task):
     for name, value in (("class_weight", class_weight), ("task", task)):
         if value is not None:
             raise ValueError(
-                f"{name} is given, but y holds {y.shape[1]} labels that may hold together: leave {name} at None, or "
+                f"{name} is given, but y holds {y.shape[1]} labels that may occur together: leave {name} at None, or "
                 "fit a model for each label (MultiOutputClassifier)."
             )
     shares = weight @ y / weight.sum()
@@ -68,6 +68,21 @@ def checked_outputs(model):
     if optional(model, "support_weight_") is not None:
         check_array("support_weight_", model.support_weight_, np.float64, model.predictor_.sizes()[0])
     return outputs
+
+
+def check_probabilities(model):
+    """An AttributeError unless the loss, the regularizer or `calibrate` gives the model probabilities."""
+    bayesian = all(regularizers.get(found).bayesian for found in model._candidates())
+    if model.calibrate is not None or losses.get(model.loss).probabilistic or bayesian:
+        return
+    calibrated = "calibrate" in model.get_params(deep=False)
+    raise AttributeError(
+        'predict_proba and predict_log_proba need loss="logistic" or regularizer=EmpiricalBayes(...), not '
+        f"loss={model.loss!r}: for other losses "
+        + ("" if calibrated else "fit MKLClassifier with the chosen C_ and regularizer_ and ")
+        + 'give calibrate="sigmoid", or scikit-learn\'s CalibratedClassifierCV(model), which learn probabilities from '
+        "decisions."
+    )
 
 
 def probabilities(decision, variance, exclusive):

@@ -359,7 +359,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     ) -> float:
         """R², the predicted share of the variance of y; the mean over the targets.
 
-        With loss="quantile" and "poisson" the share of that loss, of the best constant, which f saves.
+        With loss="quantile" or "poisson" it is 1 − (the loss of f) / (the loss of the best constant).
         """
         from sklearn.metrics import r2_score
 

@@ -27,10 +27,10 @@ def grid_of_C(Cs: Any) -> np.ndarray:
     """The given values of C, (K,), or as many log-spaced values from 0.01 to 100."""
     if isinstance(Cs, Integral) and not isinstance(Cs, bool):
         if Cs < 2:
-            raise ValueError(f"Cs={Cs} is not allowed: give how many values, at least 2, or a list of them, [{Cs}].")
+            raise ValueError(f"Cs={Cs} is not allowed: give their number, at least 2, or a list, [{Cs}].")
         return np.logspace(*C_EXPONENTS, int(Cs))
     if isinstance(Cs, Real | str) or not np.iterable(Cs) or not len(values := list(Cs)):
-        raise ValueError(f"Cs={Cs!r} is not allowed: give how many, such as 10, or a list, such as [0.1, 1, 10].")
+        raise ValueError(f"Cs={Cs!r} is not allowed: give their number, such as 10, or a list, such as [0.1, 1, 10].")
     for C in values:
         check_number("C in Cs", C)
     if len(set(values)) < len(values):
@@ -146,7 +146,7 @@ class Search:
         try:
             yield
         except ValueError as error:
-            raise ValueError(f"{'the fit' if self.loo else f'fold {k} of cv'} cannot be fitted: {error}") from error
+            raise ValueError(f"{'the model' if self.loo else f'fold {k} of cv'} cannot be fitted: {error}") from error
 
     def _prepare(self, k, r, model, fold, y, weight):
         """Gives the fold the model with regularizer r and its `ScoredFits`, unless it has them."""

@@ -20,8 +20,8 @@ NOISE_FLOOR = 1e-8  # of the variance of y: the least learned noise
 CURES = {
     Status.STEPS: "raise max_iter or tol",
     Status.STALLED: "it no longer improves; raise tol",
-    Status.WORK: "it needs more work than so few examples are worth; raise tol, or max_iter, which allows more",
-    Status.MEMORY: "{n_active:,} examples matter, and memory_limit has no room for more: raise it",
+    Status.WORK: "a fit of this size may do no more work; raise tol, or give max_iter above 1,000, which allows more",
+    Status.MEMORY: "{n_active:,} examples are active, and memory_limit has no room for more: raise memory_limit",
     Status.NOISELESS: f"the learned noise, {{noise:.0e}}, is at its floor of {NOISE_FLOOR:g} of y's variance: the "
     "kernels fit y exactly, and no noise is left to estimate; give noise= a number, or leave out the narrow kernels",
 }

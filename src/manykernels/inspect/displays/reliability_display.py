@@ -84,7 +84,7 @@ class ReliabilityDisplay(Display):
         f = np.asarray(model.predict_proba(X) if proba else model.decision_function(X))
         y, classes = np.asarray(y), np.asarray(model.classes_)
         if y.ndim != 1:
-            raise ValueError(f"y has shape {y.shape}: give one label an example, (n,).")
+            raise ValueError(f"y has shape {y.shape}: give one label per example, (n,).")
         if not np.isin(y, classes).all():
             raise ValueError(f"y holds {np.setdiff1d(y, classes)[:5].tolist()}, which are no classes of the model.")
         if len(classes) == 2:

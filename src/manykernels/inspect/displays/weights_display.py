@@ -57,7 +57,7 @@ class WeightsDisplay(Display):
         self.names, self.shares = list(names), np.asarray(shares, float)
         if self.shares.shape[-1] != len(self.names):
             raise ValueError(
-                f"shares has shape {self.shares.shape} for {len(self.names)} names: give one share a name."
+                f"shares has shape {self.shares.shape} for {len(self.names)} names: give one share per name."
             )
         self.classes = None if self.shares.ndim == 1 else [str(c) for c in classes or range(len(self.shares))]
         self.relevance, self.top, self.what = relevance, top, what
@@ -91,7 +91,7 @@ class WeightsDisplay(Display):
             per_class = len(theta) > 1 and relevance is None
         if per_class and len(theta) == 1:
             raise ValueError(
-                "per_class=True: the model has one vector of weights; multi_class='ovr' learns one a class."
+                "per_class=True: the model has one vector of weights; multi_class='ovr' learns one per class."
             )
         shares = np.stack([as_shares(theta)[:, which].sum(axis=1) for which in members], axis=1)
         if not per_class:
