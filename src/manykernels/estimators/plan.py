@@ -326,7 +326,7 @@ class FitPlan(BasePlan):
 
     def read(self, model: Any, X: Any) -> Any:
         """New examples X as the kernels of this plan of `model` take them, before there is a fit."""
-        twin = copy.copy(model)
+        twin = copy.copy(model)  # the checks of new data ask a model for its predictor and the names of its kernels
         twin.predictor_ = self.predictor()
         twin.kernel_names_ = list(self.bank.names)[: twin.predictor_.sizes()[1]]
         return twin._new_X(X)
