@@ -163,7 +163,8 @@ def test_several_outputs_covariates_and_no_intercept_of_low_rank(monkeypatch):
         alike(MKLClassifier(LOW, multi_class=multi_class, **options), MANY, several)
     alike(MKLClassifier(LOW, fit_intercept=False, normalize="spherical", **options), MANY, SCORE > 0)
     alike(MKLRegressor(LOW, loss="squared", solver="primal", tol=TOL), MANY, SCORE, covariates=MANY[:, 3:])
-    assert len(made) == 4
+    alike(MKLOneClass(LOW, formulation="level_set", tol=1e-4, solver="primal"), MANY)
+    assert len(made) == 5
 
 
 def test_estimators_take_a_device_for_an_approximation(tmp_path, monkeypatch):
