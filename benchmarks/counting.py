@@ -30,7 +30,8 @@ class CountingBank(DenseBank):
 
     def products(self, A, support, rows=None, kernels=None):
         height = self.n if rows is None else len(rows)
-        self.count((self.M if kernels is None else len(kernels)) * height * len(support))
+        half = not self.stack.last and height == len(support) and np.array_equal(rows, support)
+        self.count((self.M if kernels is None else len(kernels)) * height * len(support) * (0.5 if half else 1.0))
         return super().products(A, support, rows, kernels)
 
     def restrict(self, rows, kernels=None):

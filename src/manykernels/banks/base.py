@@ -56,6 +56,7 @@ class Bank(Tagged, ABC):
     names: list[str]
     scale: np.ndarray  # (M,) float64, 0 for excluded kernels
     usable: np.ndarray  # (M,) bool
+    scale_error: np.ndarray | None = None  # (M,) relative, three standard errors of scales from a sample; None: exact
     dtype: np.dtype = np.dtype(np.float64)  # type in which the bank holds or computes the kernel values
     unit = 2.0**-53  # unit roundoff of the kernel values that the user gave
     indefinite = ""  # the names of kernels that are not positive semidefinite

@@ -82,6 +82,7 @@ def choose_bank(
     small=None,
     device="cpu",
     smooth=False,
+    sampled=True,
     **options,
 ):
     """The bank of a `KernelList` on X; `options` are those of every bank.
@@ -93,6 +94,7 @@ def choose_bank(
     tol : the target gap
     device : the parameter of estimators; with "auto", explicit features stay on the host
     smooth : whether the loss is, and is fitted at one C: then products with tables of words are few
+    sampled : whether scales may come from a sample of pairs, see `PairwiseBank`
     small : examples up to which pairs are compared in float64, default `MAX_FLOAT64_EXAMPLES`
 
     "auto" uses explicit features if all kernels have some and `worth_features` and `cheaper` say so. Pairs are
@@ -137,7 +139,7 @@ def choose_bank(
         )
     if tol >= MIN_FLOAT32_GAP and n_examples(X) > (MAX_FLOAT64_EXAMPLES if small is None else small) and not exact:
         with warnings.catch_warnings(record=True) as caught, suppress(TooLarge):
-            bank = _pairs(kernels, X, device, dtype=np.float32, **options)
+            bank = _pairs(kernels, X, device, dtype=np.float32, sampled=sampled, **options)
             if bank.usable.all():
                 _tell(caught)
                 return bank

@@ -109,8 +109,8 @@ class DeviceBank(OnDevice, PairwiseBank):
             parts.append((group.members, part))
         return Sums(place, self.n, parts, np.ones(self.M), np.ones(self.M))
 
-    def _sums(self, w, check):
-        """K_m w of all kernels; checks on the first examples those that may be indefinite."""
+    def _sums(self, w, check, kernels):
+        """K_m w of the kernels; checks on the first examples those that may be indefinite."""
         few = np.arange(min(self.n, 1000))
         for group, side in zip(self.groups, self.sides, strict=True):
             ms = np.array([m for m, kernel in enumerate(group.kernels) if not kernel.psd], dtype=int)
@@ -120,7 +120,7 @@ class DeviceBank(OnDevice, PairwiseBank):
                 group.pairs.block(part, part, B, (few, few))
                 for K, of in group.pieces(B, part, part, ms):
                     check(group, of, K, part, part)
-        return self.tiles.products(w[None], None, None, np.arange(self.M))[0]
+        return self.tiles.products(w[None], None, None, kernels)[0]
 
     def predictor(self, support: np.ndarray) -> Predictor:
         support, host = np.asarray(support), copy.copy(self)

@@ -23,11 +23,15 @@ from ..kernels.normalize import Scaled, check_normalize, kind_of, precision
 from ..kernels.pair_blocks import BlockSide, few, width
 from ._degree_walks import WalkTiles, make_groups
 from ._kernel_groups import arrays_of, check_called, data_of, merge_equal_sides, nbytes
+from ._sampled_means import MIN_EXAMPLES, sampled_means
 from ._tiled_sums import MIN_TILE_ENTRIES, TILES_PER_THREAD, tile_shape
 from .base import Bank, DType, Index, Predictor
 from .dense import MAX_FLOAT32_DIAGONAL, DenseBank, report_unusable, warn_indefinite
 from .pairwise_predictor import PairwisePredictor, decide, take, writer
 
+MAX_EXACT_EXAMPLES = 10_000  # up to which the scales come from all pairs
+MAX_SCALE_ERROR = 1e-3  # of a scale from a sample, three standard errors; relative
+MAX_LOOSE_ERROR = 0.1  # of a variance that sets no scale
 KERNELS_PER_PASS = 16  # computed from one block of their base
 MIN_MATRIX_BYTES = 2**23  # of a combined kernel that is built under any limit: 1,000 examples in float64
 
@@ -43,6 +47,9 @@ class PairwiseBank(Bank):
     weights : array (n,), optional
         Weights of the examples in the normalisation.
     normalize : {"multiplicative", "spherical", "trace", None} or Scaled
+    sampled : bool, default True
+        Whether "multiplicative" may take the mean entry of a float32 kernel from a sample of its rows, above
+        `MAX_EXACT_EXAMPLES` examples and where its error is at most `MAX_SCALE_ERROR`. `scale_error` has the errors.
     memory_limit : float, optional
         Bytes for the whole bank.
     dtype : {float32, float64}
@@ -71,13 +78,14 @@ class PairwiseBank(Bank):
         *,
         weights: np.ndarray | None = None,
         normalize: str | None = "multiplicative",
+        sampled: bool = True,
         memory_limit: float | None = None,
         dtype: DTypeLike = np.float32,
         n_jobs: int | None = 1,
     ) -> None:
         check_normalize(normalize)
         self.kernel_list, self.normalize, self.n_jobs = kernel_list, kind_of(normalize), n_jobs
-        self.dtype = np.dtype(dtype)
+        self.dtype, self.sampled = np.dtype(dtype), sampled
         self.names, self.M, self.memory_limit = list(kernel_list.names), kernel_list.M, memory_limit
         views = kernel_list.views(X)
         self.n = len_(views[0].X)
@@ -172,7 +180,7 @@ class PairwiseBank(Bank):
         self.free = None if self.free is None else free
 
     def _set_scale(self, weights):
-        """The normalisation, from one pass over half of every kernel."""
+        """The normalisation, from some rows of every kernel, or from one pass over half of it."""
         w = np.ones(self.n) if weights is None else np.asarray(weights, float)
         if w.shape != (self.n,) or not (w >= 0).all() or not w.sum() > 0:
             raise ValueError(f"weights must be {self.n} non-negative numbers with a positive sum.")
@@ -182,12 +190,12 @@ class PairwiseBank(Bank):
         def check(*block):
             suspects.update(block[0].indefinite(*block[1:]))
 
+        diagonal = self._diagonals @ w / w.sum()
         if self._kept_at_once():
             self._unscaled = self.matrices()
-            sums = self._unscaled @ w
+            means = self._unscaled @ w @ w / w.sum() ** 2
         else:
-            sums = self._sums(w, check)
-        diagonal, means = self._diagonals @ w / w.sum(), sums @ w / w.sum() ** 2
+            means = self._means(w, diagonal, check)
         bad = ~np.isfinite(diagonal + means)
         if bad.any():
             raise ValueError(
@@ -201,6 +209,25 @@ class PairwiseBank(Bank):
         self._take_scale(scale, usable, means)
         report_unusable(self.names, self.usable)
 
+    def _means(self, w, diagonal, check):
+        """The mean entry of each kernel, (M,): from a sample where its error is small, else from all pairs.
+
+        Other normalisations than "multiplicative" need it only for rounding, and to see whether a kernel varies.
+        """
+        means, errors = np.empty(self.M), np.full(self.M, np.inf)
+        loose = self.normalize != "multiplicative"
+        allowed = loose or self.sampled and self.dtype == np.float32
+        if allowed and self.n > (MIN_EXAMPLES if loose else MAX_EXACT_EXAMPLES):
+            certain = np.flatnonzero([kernel.psd for kernel in self.kernel_list.kernels])  # `check` sees all pairs
+            if certain.size:
+                means[certain], errors[certain] = sampled_means(self, w, diagonal[certain], certain)
+        left = np.flatnonzero(~(errors <= (MAX_LOOSE_ERROR if loose else MAX_SCALE_ERROR)))
+        if left.size:
+            means[left], errors[left] = self._sums(w, check, left) @ w / w.sum() ** 2, 0.0
+        if not loose and errors.any():
+            self.scale_error = errors
+        return means
+
     def _kept_at_once(self):
         """Whether the matrices are few and will be kept: then they also give the sums for the scales."""
         kept = self.dtype == np.float64 and few(self.n, self.n, self.M) and self.cost() >= 0.5 * self.M
@@ -212,10 +239,12 @@ class PairwiseBank(Bank):
         self.tiles.scale, self.tiles.mean = scale, means
         self._diagonals *= scale[:, None]
 
-    def _sums(self, w, check):
-        """K_m w of all kernels, (M, n); calls check(group, kernels, block, sides) for every block."""
-        every = np.arange(self.M)
-        return self.tiles.products(self.sides, self.sides, w[None], self.n, every, halved=True, check=check)[0]
+    def _sums(self, w, check, kernels):
+        """A vector for each of the kernels, (|kernels|, n), whose product with w is wᵀK_m w.
+
+        It calls check(group, kernels, block, sides) for every block.
+        """
+        return self.tiles.products(self.sides, self.sides, w[None], self.n, kernels, halved=True, check=check)[0]
 
     def _called(self, mask):
         """The first names of some kernels, for messages."""

@@ -17,6 +17,7 @@ class SlackBank(Bank):
         self.bank, self.n, self.M = bank, bank.n, bank.M + 1
         self.names = [*bank.names, "slack"]
         self.scale, self.usable = np.append(bank.scale, 1.0), np.append(bank.usable, True)
+        self.scale_error = None if bank.scale_error is None else np.append(bank.scale_error, 0.0)
         self.dtype, self.unit, self.indefinite = bank.dtype, bank.unit, bank.indefinite
         self.n_jobs, self.memory_limit, self.most = bank.n_jobs, bank.memory_limit, bank.most
 

@@ -16,7 +16,7 @@ from ..kernels import Kernel, KernelSpec
 from ..kernels.annotated import read_annotated
 from ..kernels.frames import check_names, completed, is_frame
 from ..kernels.low_rank import APPROXIMATIONS
-from ..kernels.normalize import CHOICES_OF_MODELS
+from ..kernels.normalize import CHOICES_OF_MODELS, kind_of
 from ..kernels.pairs import Pairs
 from ..kernels.precomputed import holds_tables
 from ..kernels.spec import as_spec
@@ -170,8 +170,8 @@ class Checks(BaseEstimator):
     def _normalization(self, kernels):
         """What `normalize` means for a KernelList, or for kernels that make their own bank (None)."""
         if kernels is None or self.psd not in ("warn", "error"):
-            return self._usual_normalization if self.normalize == "auto" else self.normalize
-        return kernels.normalization(self.normalize, self._usual_normalization)
+            return self._usual_normalization if self.normalize == "auto" else kind_of(self.normalize)
+        return kernels.normalization(kind_of(self.normalize), self._usual_normalization)
 
     @property
     def normalize_(self) -> str | None:

@@ -47,6 +47,7 @@ OPTIONAL_ATTRIBUTES = (  # that only some fits set
     "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_", "kernels_chosen_",
     "calibration_", "slack_weight_", "radius_", "_square", "C_", "C_scores_", "metric_",
     "covariate_coef_", "covariate_columns_", "covariate_names_", "baseline_hazard_", "baseline_times_",
+    "kernel_scale_error_",
 )  # fmt: skip
 
 
@@ -72,6 +73,7 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
             return self.kernels.bank(X, **options)
         kernels = self._kernel_list(X, limit, weight)
         options |= dict(tol=self.tol, exact=exact, device=card_for(self.device, card), smooth=smooth)
+        options |= dict(sampled=self.normalize != "exact")
         options |= dict(normalize=self._normalization(kernels))
         return choose_bank(kernels, X, **self._features(), **options)
 
@@ -137,6 +139,8 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
         self.kernel_weights_ = np.ascontiguousarray(theta[..., :M])
         self.kernel_names_ = list(bank.names)[:M]
         self.kernel_scale_ = np.array(bank.scale[:M], dtype=float)
+        if bank.scale_error is not None:
+            self.kernel_scale_error_ = np.array(bank.scale_error[:M], dtype=float)
         self.objective_ = float(sum(s.primal for s in solutions))
         self.duality_gap_ = float(np.max([s.gap for s in solutions]))  # NaN if one has no certificate
         self.n_iter_ = max(s.n_iter for s in solutions)

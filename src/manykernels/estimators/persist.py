@@ -30,10 +30,10 @@ FITTED_ATTRIBUTES = (
     "C_", "C_scores_", "baseline_hazard_", "baseline_times_", "calibration_",
     "classes_", "covariate_coef_", "covariate_columns_", "covariate_names_",
     "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "intercept_", "kernel_names_",
-    "kernel_scale_", "kernel_weights_", "kernels_chosen_", "log_marginal_likelihood_", "metric_", "multi_class_",
-    "multi_class_reason_", "multilabel_", "n_events_", "n_features_in_", "n_iter_", "n_outputs_", "noise_",
-    "objective_", "radius_", "searched_", "slack_weight_",
-    "stationarity_", "strata_", "support_", "support_weight_", "target_name_", "unique_times_",
+    "kernel_scale_", "kernel_scale_error_", "kernel_weights_", "kernels_chosen_",
+    "log_marginal_likelihood_", "metric_", "multi_class_", "multi_class_reason_", "multilabel_",
+    "n_events_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_", "radius_", "searched_",
+    "slack_weight_", "stationarity_", "strata_", "support_", "support_weight_", "target_name_", "unique_times_",
 )  # fmt: skip
 NAMES_IN_FILES = {"predictor_": "predictor", "_solutions": "solutions", "_square": "square"}
 NOT_IN_FILES = {"tasks_"}  # the predictor has them
@@ -181,6 +181,8 @@ def check_model(model):
     check_index("support_", model.support_, 2**48, n)
     check_list("kernel_names_", model.kernel_names_, str, M)
     check_array("kernel_scale_", model.kernel_scale_, np.float64, M)
+    if "kernel_scale_error_" in own:
+        check_array("kernel_scale_error_", model.kernel_scale_error_, np.float64, M)
     check_integer("n_features_in_", model.n_features_in_, 1, 2**48)
     check_records("history_", model.history_)
     for name in ("kernels_chosen_", "target_name_"):

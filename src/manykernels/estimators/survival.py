@@ -68,8 +68,8 @@ class MKLSurvival(HasPath, MKLBase):
         The strata, in the order of the rows of `baseline_hazard_`; a single 0 without strata.
     n_events_ : int
         The number of events.
-    kernel_weights_, kernel_names_, kernels_chosen_, slack_weight_, normalize_, kernel_scale_, duality_gap_, \
-    objective_, n_iter_, \
+    kernel_weights_, kernel_names_, kernels_chosen_, slack_weight_, normalize_, kernel_scale_, \
+    kernel_scale_error_, duality_gap_, objective_, n_iter_, \
     history_, support_, dual_coef_, intercept_, covariate_coef_, covariate_names_, \
     covariate_columns_, C_, C_scores_, predictor_, tasks_, n_features_in_, \
     feature_names_in_ : as in `MKLRegressor`

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from .._validation import check_choice
 
 CHOICES = ("multiplicative", "spherical", "trace", None)
-CHOICES_OF_MODELS = ("auto", *CHOICES)
+CHOICES_OF_MODELS = ("auto", "exact", *CHOICES)  # "exact": "multiplicative", from all pairs of any number of examples
 
 
 class Scaled(NamedTuple):
@@ -30,8 +30,8 @@ class Scaled(NamedTuple):
 
 
 def kind_of(normalize):
-    """The kind, one of `CHOICES`, of a normalisation or of a `Scaled`."""
-    return normalize.kind if isinstance(normalize, Scaled) else normalize
+    """The kind, one of `CHOICES` or "auto", of a normalisation or of a `Scaled`."""
+    return normalize.kind if isinstance(normalize, Scaled) else "multiplicative" if normalize == "exact" else normalize
 
 
 def multiplicative_scale(K, w=None):
