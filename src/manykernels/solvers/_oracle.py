@@ -385,23 +385,30 @@ class Oracle(Run):
         The kernels are read once, combined, where a call of the oracle also reads each of them.
         """
         self.hold()
-        K, total, target = self.matrix(theta), 0.0, self.target
+        K, total, target = self._matrix(theta), 0.0, self.target
         self.a, self.solves = self.a.copy(), self.solves + 1
         for t, inner in enumerate(self.inners):
             self.a[t], outputs, b, _ = inner.solve(K, self.a[t], target)
             total += inner.primal(self.a[t], outputs, b)
         return total
 
-    def slope(self, a: np.ndarray, move: Any) -> float:
-        """The derivative of J along a direction, −½ Σ_m direction_m aᵀK_m a, at the solution a; see `matrix`."""
-        return -0.5 * sum(float(a_t @ inner.outputs(move, a_t)) for inner, a_t in zip(self.inners, a, strict=True))
+    def slope(self, a: np.ndarray, move: tuple[Any, Any]) -> float:
+        """The derivative of J along a direction, −½ Σ_m direction_m aᵀK_m a, at the solution a; see `move`."""
+        parts = zip(self.inners, a, strict=True)
+        return 0.5 * sum(
+            float(a_t @ (inner.outputs(move[1], a_t) - inner.outputs(move[0], a_t))) for inner, a_t in parts
+        )
 
-    def matrix(self, weights: np.ndarray) -> Any:
-        """Σ_m weights_m K_m over the usable kernels, in the form that `inner` takes; weights may be negative."""
-        every = np.zeros(self.bank.M)
-        every[self.index] = weights
+    def move(self, direction: np.ndarray) -> tuple[Any, Any]:
+        """The kernels combined along a direction: those that rise, and those that fall."""
+        return self._matrix(np.maximum(direction, 0.0)), self._matrix(np.maximum(-direction, 0.0))
+
+    def _matrix(self, theta):
+        """Σ_m θ_m K_m over the usable kernels, in the form that `inner` takes."""
+        weights = np.zeros(self.bank.M)
+        weights[self.index] = theta
         shifted = self.problem.intercept and not self.problem.loss.total  # a constant counts unless Σ a = 0
-        return self.bank.matrix(every, None, self.dtype, shifted)
+        return self.bank.matrix(weights, None, self.dtype, shifted)
 
     def _outputs(self, theta, a, support, P):
         """Σ_m θ_m K_m a on all examples (T, n); off the support only kernels with weight are computed."""

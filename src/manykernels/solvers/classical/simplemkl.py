@@ -111,8 +111,7 @@ def _search(oracle, theta, a, direction, reach, precision):
     the slope of an end that stays twice counts half (the Illinois rule). `a` is the solution at 0, the present one that
     at `reach`.
     """
-    move = oracle.matrix(direction)
-    low, high, side = 0.0, reach, 0
+    move, low, high, side = oracle.move(direction), 0.0, reach, 0
     fall, rise = oracle.slope(a, move), oracle.slope(oracle.a, move)
     enough, x = precision * abs(fall), theta
     for _ in range(MAX_SEARCH):
