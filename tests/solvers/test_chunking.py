@@ -152,6 +152,27 @@ def test_the_cache_adds_the_rows_it_holds_and_drops_the_oldest():
         assert len(held) <= 6 and (rows.owner[rows.slot[held]] == held).all()
 
 
+def test_the_block_of_a_working_set_is_that_of_the_bank_whether_its_rows_are_held_or_not():
+    kernels, theta = on_the_fly(), np.array([0.5, 0.0, 2.0, 0.1])
+    rows = CachedRows(kernels, np.arange(kernels.M), 6 * kernels.M * kernels.n * 8)
+    for working in (np.array([0, 7, 30, 41, 59]), np.arange(0, kernels.n, 3)):
+        exact = kernels.combined(theta, working, working)
+        rows.add(np.zeros((kernels.M, kernels.n)), working[1:4], np.ones(3))  # three of them are held
+        np.testing.assert_allclose(rows.block(theta, working, np.float64, False), exact, atol=1e-10)
+        shifted = rows.block(theta, working, np.float64, True) - exact
+        np.testing.assert_allclose(shifted, shifted[0, 0], atol=1e-10)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_a_small_cache_gives_the_same_optimum(p, monkeypatch):
+    few = lambda bank, kernels: CachedRows(bank, kernels, 10 * kernels.size * bank.n * 8)  # noqa: E731
+    kernels = on_the_fly()
+    best = solve(make_problem(regularizer=p, n=kernels.n, kernels=kernels), "newton", tol=1e-6)
+    monkeypatch.setattr("manykernels.solvers.classical.chunking.rows_of", few)
+    found = solve(make_problem(regularizer=p, n=kernels.n, kernels=kernels), "chunking", tol=1e-4, max_iter=5000)
+    assert found.gap <= 1e-4 and abs(found.primal - best.primal) <= 2e-4 * best.primal
+
+
 def test_cheap_kernels_are_computed_and_matrices_that_fit_are_kept():
     X, _ = data()
     cheap = PairwiseBank(KernelList.from_spec([(f"k{k}", RBF(gamma=1.2**k)) for k in range(30)], X), X)

@@ -1,5 +1,6 @@
-"""Adding a few rows of a matrix to a running sum: how the interleaved solver keeps K_m a up to date."""
+"""Rows of kernels for the interleaved solver: sums of some rows, which keep K_m a up to date, and blocks of them."""
 
+import numpy as np
 from numba import njit
 
 from . import OPTIONS
@@ -32,3 +33,17 @@ def add_rows(K, rows, weights, start, stop, out):
         else:
             _add1(o, K[rows[k], start:stop], weights[k])
             k += 1
+
+
+@njit(**OPTIONS)
+def gather_rows(held, theta, slots, columns):
+    """Σ_m theta_m held[slots_r, m, columns_j], (|slots|, |columns|)."""
+    out = np.zeros((len(slots), len(columns)))
+    for r in range(len(slots)):
+        o = out[r]
+        for m in range(len(theta)):
+            if theta[m] != 0.0:
+                row, w = held[slots[r], m], theta[m]
+                for j in range(len(columns)):
+                    o[j] += w * row[columns[j]]
+    return out

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..._memory import MemoryBudget
-from ..._threads import run_blocks
+from ..._threads import run_blocks, slices
 from ...banks.dense import DenseBank
 
 ENTRIES_PER_BLOCK = 2**20  # kernel entries of a thread's block
@@ -28,14 +28,16 @@ class MatrixRows:
     """Rows of kernels that lie in memory as matrices."""
 
     exact = True  # the same numbers as in the bank
+    slots: int | None = None  # rows that a cache can hold
 
     def __init__(self, bank, kernels):
         self.bank, self.kernels = bank, kernels
 
-    def spread(self, theta):
+    def block(self, theta, working, dtype, shifted):
+        """Σ_m θ_m K_m between the examples `working`, sorted; up to a constant if `shifted`."""
         weights = np.zeros(self.bank.M)
         weights[self.kernels] = theta
-        return weights
+        return self.bank.combined(weights, working, working, dtype=dtype, shifted=shifted)
 
     def add(self, g, index, change):
         """g_m += K_m[:, index] @ change for every kernel; g is (M', n)."""
@@ -74,6 +76,27 @@ class CachedRows(ComputedRows):
         self.held = np.empty((self.slots, len(kernels) * bank.n), bank.dtype)
         self.slot, self.owner = np.full(bank.n, -1), np.full(self.slots, -1)
         self.used, self.clock = np.zeros(self.slots, np.int64), 0
+
+    def block(self, theta, working, dtype, shifted):
+        """From the rows held; the others are computed between `working` alone, since not all of them will change."""
+        from ...loops.chunking import gather_rows
+
+        slots, K = self.slot[working], np.empty((len(working), len(working)))
+        known, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
+        held = self.held.reshape(self.slots, len(self.kernels), self.bank.n)
+
+        def some(part):
+            K[known[part]] = gather_rows(held, theta, slots[known[part]], working)
+
+        run_blocks(some, slices(len(known), 1 + len(known) // ROWS_PER_STEP), self.bank.n_jobs)
+        if len(missing):
+            weights = np.zeros(self.bank.M)
+            weights[self.kernels] = theta
+            K[missing] = self.bank.combined(weights, working[missing], working, dtype=np.float64)
+            K[:, missing] = K[missing].T
+        if shifted:
+            K -= K.mean()
+        return K.astype(dtype, copy=False)
 
     def add(self, g, index, change):
         from ...loops.chunking import add_rows

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ...solution import Solution
     from ..base import Control
 
+FIRST_WORKING = 400  # variables of a working set, at least
 AHEAD_SHARE = 0.75  # of the way to the norms at the new weights
 MIXED_STEPS = 4
 MAX_IDLE_STEPS = 10  # without gain, before the blocks become float64
@@ -186,9 +187,7 @@ class Interleaved(Run):
         working = self._choose(rise, fall, free, eps)
         if len(working) < 2 and self.problem.intercept:
             return
-        K = self.rows.bank.combined(
-            self.rows.spread(self.theta), working, working, dtype=self.dtype, shifted=self.problem.intercept
-        )
+        K = self.rows.block(self.theta, working, self.dtype, self.problem.intercept)
         block = _Block(K, a[working], gradient[working], *(part[working] for part in self.boxes[t][1:]),
                        self.problem.intercept)  # fmt: skip
         moved = block.solve(eps)
@@ -201,7 +200,9 @@ class Interleaved(Run):
     def _choose(self, rise, fall, free, eps):
         """The working set, sorted: the free variables and those that violate, half of them up and half down."""
         n = self.n
-        most = self.size or max(400, n // 4, int(1.25 * np.count_nonzero(free)))
+        most = self.size or max(FIRST_WORKING, self.rows.slots is None and n // 4, int(1.25 * np.count_nonzero(free)))
+        if self.rows.slots is not None:  # rows that do not fit would be computed again in every step
+            most = min(most, max(2, self.rows.slots))
         both = np.maximum(rise, fall)
         if most >= n or np.count_nonzero(free | (both > eps)) <= most:
             chosen = free | (both > eps)
