@@ -163,7 +163,9 @@ class WordKernel(StringKernel):
         left, right = self.windows(X), self.windows(Y, self.reverse_complement)
         sides = [self.bounds(left, False), self.bounds(right, self.reverse_complement)]
         letters = (left[2] - left[1]).mean()
-        bits = int(np.clip((right[2] - right[1]).sum(), 16, 2**20)).bit_length()
+        fewer = len(X) < len(Y)  # the table is made of the words of the smaller side
+        table = left if fewer else right
+        bits = int(np.clip((table[2] - table[1]).sum(), 16, 2**20)).bit_length()
         channels, count = self.channels(size), np.zeros_like(out)
         weighted = zip(self._weighted_counts(X, False), self._weighted_counts(Y, self.reverse_complement), strict=True)
         for c, (places, span, weight) in enumerate(channels):
@@ -178,7 +180,12 @@ class WordKernel(StringKernel):
                 count += F @ G.T
             else:
                 need = (n_words - 1).bit_length()
-                add_words(x, *sides[0], y, *sides[1], min(bits, need), need <= bits, count)
+                if fewer:
+                    turned = np.zeros((len(Y), len(X)))
+                    add_words(y, *sides[1], x, *sides[0], min(bits, need), need <= bits, turned)
+                    count += turned.T
+                else:
+                    add_words(x, *sides[0], y, *sides[1], min(bits, need), need <= bits, count)
             if (
                 c + 1 == len(channels) or channels[c + 1][2] != weight
             ):  # integers first: the order of words has no effect

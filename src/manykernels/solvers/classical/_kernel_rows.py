@@ -7,7 +7,7 @@ from ..._threads import run_blocks, slices
 from ...banks.dense import DenseBank
 
 ENTRIES_PER_BLOCK = 2**20  # kernel entries of a thread's block
-ROWS_PER_STEP = 64  # computed at a time
+ROWS_PER_STEP = 512  # computed at a time: some kernels prepare all examples each time
 
 
 def rows_of(bank, kernels):
@@ -88,7 +88,7 @@ class CachedRows(ComputedRows):
         def some(part):
             K[known[part]] = gather_rows(held, theta, slots[known[part]], working)
 
-        run_blocks(some, slices(len(known), 1 + len(known) // ROWS_PER_STEP), self.bank.n_jobs)
+        run_blocks(some, slices(len(known), 1 + len(known) // 64), self.bank.n_jobs)
         if len(missing):
             weights = np.zeros(self.bank.M)
             weights[self.kernels] = theta
