@@ -29,6 +29,7 @@ COMMANDS = (
     "threads",
     "lowrank",
     "limits",
+    "compress",
 )
 
 

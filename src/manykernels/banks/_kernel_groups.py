@@ -100,11 +100,12 @@ class KernelGroup:
         vars(part).update({name: vars(self)[name][chosen] for name in forms})
         return part
 
-    def double(self):
-        """The same group in float64 arithmetic."""
+    def in_type(self, dtype):
+        """The same group in the arithmetic of this type."""
         group = copy.copy(self)
-        group.pairs, group.g, group.c = copy.copy(self.pairs), self.forms[:, 1], self.forms[:, 2]
-        group.pairs.dtype = np.dtype(np.float64)
+        group.g, group.c = (self.forms[:, k].astype(dtype) for k in (1, 2))
+        group.pairs = copy.copy(self.pairs)
+        group.pairs.dtype = np.dtype(dtype)
         return group
 
     def side(self, view, index=None, normalize=None, side=None, n_jobs=1):

@@ -25,6 +25,19 @@ def combine(B, degree, g, c, shift, W, F, out):
         out += k
 
 
+def tabulate(B, table, delta, first, out):
+    """out += f(B), a polynomial on each cell; see `loops.elementwise.tabulate`."""
+    kind, shift = (np.int32, 18) if B.dtype == np.float32 else (np.int64, 47)
+    bits = (B + delta).view(kind)
+    p = table[np.minimum((bits >> shift) - first, len(table) - 1)]
+    s = (bits & ((1 << shift) - 1)).astype(B.dtype) * B.dtype.type(2.0**-shift)
+    f = p[..., -1].copy()
+    for k in range(table.shape[1] - 2, -1, -1):
+        f *= s
+        f += p[..., k]
+    out += f
+
+
 def multiply(B, degree, g, c, A, out):
     """out[i, m, t] += Σ_j k_m(B_ij) A[m, t, j]; A may have one m for all."""
     for m in range(len(g)):

@@ -13,6 +13,8 @@ from ._narrow_views import NarrowViews
 
 TILES_PER_THREAD = 5  # held at a time
 MIN_TILE_ENTRIES = 16 * 64
+MIN_PLAIN_TABLE = 4  # exponentials that take NumPy longer than a table
+MAX_KEPT_TABLES = 64
 MIN_PRODUCT_COST = 2e5  # nanoseconds of the products of one group by rows
 
 
@@ -42,6 +44,8 @@ class RowProducts(NamedTuple):
 
 class Tiles:
     """Sums and products over `groups`; kernel m has a factor scale[m] and a mean[m]. Sides have an entry per group."""
+
+    kept: dict | None = None  # tables of sums that are not shifted, for later calls; NumPy then reads them too
 
     def __init__(self, groups, dtype, scale, mean, n_jobs, budget):
         self.groups, self.dtype, self.scale, self.mean = groups, dtype, scale, mean
@@ -123,7 +127,11 @@ class Tiles:
                     many.setdefault("smooth", SmoothColumns()).append(group, chosen, a, b, *sums, *smooth[:2], p)
                     continue
             top, exponentials, direct, table = group.top(a, b), chosen[:0], chosen, None
-            if quick:
+            if plain and by_form and self.kept is not None:
+                many_exponentials = group.tabular and group.exponential[chosen].sum() >= MIN_PLAIN_TABLE
+                ones = group.exponential[chosen] & many_exponentials
+                exponentials, direct = chosen[ones], chosen[~ones]
+            elif quick:
                 exponentials, direct = self._exponentials(group, chosen, a, b, top, 2.5 * T, used, threads)
             if exponentials.size:
                 table = self._mixed(group, exponentials, weights, shift, top)
@@ -142,11 +150,17 @@ class Tiles:
 
     def _mixed(self, group, exponentials, weights, shift, top):
         """(tables (T, cells, terms) of weighted sums of exponentials minus their shifts, delta, first)."""
-        table, *cell = tables(group.rate[exponentials], top, self.dtype)
-        w = weights[:, group.members[exponentials]]
+        w, rate = weights[:, group.members[exponentials]], group.rate[exponentials]
+        key = rate.tobytes(), cells(rate, top)[1], w.tobytes()
+        if self.kept is not None and key in self.kept:
+            return self.kept[key]
+        table, *cell = tables(rate, top, self.dtype)
         mix = (w @ table.reshape(len(table), -1)).reshape(len(w), *table.shape[1:])
         mix[:, :, 0] -= (w @ shift[exponentials])[:, None]
-        return mix.astype(self.dtype), *cell
+        found = mix.astype(self.dtype), *cell
+        if self.kept is not None and len(self.kept) < MAX_KEPT_TABLES:
+            self.kept[key] = found
+        return found
 
     def products(self, left, right, A, n_rows, kernels, halved=False, check=None):
         """K_m A[t] for `kernels`, (T, |kernels|, n_rows) float64.

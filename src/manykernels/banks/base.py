@@ -228,6 +228,7 @@ class Predictor(Stored, ABC):
     kernel_list: Any = None  # reads new data; None if new data are kernel values
     trained: tuple[int, np.ndarray] | None = None  # only for precomputed kernels, see `dense.DensePredictor`
     hashed = False  # whether different words may share a value, so that decisions are no sums over words
+    by_features = False  # whether decisions need each support example only once, not for each new example
     once = False  # whether it is asked once, so that preparations for many calls do not pay
     skips = False  # whether views of kernels without weight are not read, and may be missing
 

@@ -285,6 +285,7 @@ class ExplicitPredictor(Predictor):
     """Predictions from v: it adds the support once, and looks up new examples in blocks."""
 
     file_tag = ("predictor/explicit", 1)
+    by_features = True
 
     def __init__(self, bank):
         self.bank = bank

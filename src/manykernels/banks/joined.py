@@ -70,6 +70,7 @@ class JoinedVectors(Vectors):
 
 class JoinedPredictor(Predictor):
     file_tag = ("predictor/joined", 1)
+    by_features = True
 
     def __init__(self, kernel_list, members, which):
         self.kernel_list, self.members, self.which = kernel_list, members, which

@@ -31,7 +31,7 @@ class PairwisePredictor(Predictor):
 
     def __init__(self, bank, support):
         self.kernel_list, self.normalize, self.n_support = bank.kernel_list, bank.normalize, support.size
-        groups, self.sides = [group.double() for group in bank.groups], []
+        groups, self.sides = [group.in_type(np.float64) for group in bank.groups], []
         for side, group in zip(bank.sides, groups, strict=True):
             side = replace(side, cache=None).take(support)
             if group.pairs.kind == "gram":
@@ -161,6 +161,10 @@ class PairwisePredictor(Predictor):
         for sums in used:
             rest[:, sums.members] = 0.0
         return used, rest
+
+    def by_pairs(self, theta):
+        """The weights (T, M) of the kernels that compare new examples with each support example; 0 for the others."""
+        return self._words(np.atleast_2d(np.asarray(theta, float)))[1]
 
     def decision(self, X, A, theta):
         A, theta = np.atleast_2d(np.asarray(A, float)), np.atleast_2d(np.asarray(theta, float))

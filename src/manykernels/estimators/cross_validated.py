@@ -121,6 +121,10 @@ class CrossValidated:
         vars(best).update(own)
         return best
 
+    def compress(self, tol: float = 1e-3, X: Any = None, task: ArrayLike | None = None) -> Any:
+        """`compress` of the chosen model: a plain estimator."""
+        return self.best_estimator_.compress(tol, X, task)
+
     def path(self, *args: Any, **options: Any) -> Any:
         """`path` of the plain estimator, by default over the Cs and regularizers of this one."""
         plain = self._plain(**self._plain_params(regularizer=list_of_regularizers(self.regularizer)[0]))

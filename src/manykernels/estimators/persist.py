@@ -28,7 +28,7 @@ from .outputs import checked_outputs
 
 FITTED_ATTRIBUTES = (
     "C_", "C_scores_", "baseline_hazard_", "baseline_times_", "calibration_",
-    "classes_", "covariate_coef_", "covariate_columns_", "covariate_names_",
+    "classes_", "compression_", "covariate_coef_", "covariate_columns_", "covariate_names_",
     "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "intercept_", "kernel_names_",
     "kernel_scale_", "kernel_scale_error_", "kernel_weights_", "kernels_chosen_",
     "log_marginal_likelihood_", "metric_", "multi_class_", "multi_class_reason_", "multilabel_",
@@ -171,6 +171,7 @@ def check_model(model):
     check(
         ("baseline_hazard_" in own) == ("baseline_times_" in own), "baseline_times_ does not go with baseline_hazard_"
     )
+    check_plain("compression_", check_is("compression_", own.get("compression_", {}), dict))
     if "baseline_hazard_" in own:
         check(type(model.strata_) is np.ndarray and model.strata_.ndim == 1, "strata_ is no list of strata")
         check_array("unique_times_", model.unique_times_, np.float64, None)

@@ -46,7 +46,8 @@ class BlockSide:
         """The side of some examples, by a slice or an index array."""
         x = self.x
         if x is not None:
-            x = None if self.cache is not None else x[rows] if sp.issparse(x) else x[:, rows]
+            by_row = sp.issparse(x) or isinstance(x, Entries)
+            x = None if self.cache is not None else x[rows] if by_row else x[:, rows]
         return BlockSide(
             x,
             self.own[rows],
@@ -68,6 +69,47 @@ class BlockSide:
             square = None if square is None else norms
         factor = None if self.factor is None else self.factor.astype(np.float64)
         return replace(self, x=x, own=own, square=square, factor=factor, bounds=None)
+
+
+class Entries:
+    """The entries of n examples that are not 0: those of example i are start[i] to start[i + 1]."""
+
+    def __init__(self, start, column, value):
+        self.start, self.column, self.value = start, column, value
+
+    @classmethod
+    def of(cls, X, dtype):
+        """The entries of the rows of an array or a CSR matrix X."""
+        if sp.issparse(X):
+            X = X.tocsr()
+            return cls(X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data.astype(dtype))
+        n, d = X.shape
+        at = np.flatnonzero(X)
+        return cls(np.searchsorted(at, d * np.arange(n + 1)), at % d, X.ravel()[at].astype(dtype))
+
+    def __getitem__(self, rows):
+        """The entries of a slice of the examples."""
+        first, last, _ = rows.indices(len(self.start) - 1)
+        start = self.start[first : max(first, last) + 1]
+        part = slice(start[0], start[-1])
+        return Entries(start - start[0], self.column[part], self.value[part])
+
+    def squares(self):
+        """‖x‖², (n,) float64."""
+        total = np.append(0.0, np.cumsum(self.value.astype(np.float64) ** 2))
+        return total[self.start[1:]] - total[self.start[:-1]]
+
+    def times(self, Z, out, plain):
+        """⟨x, z⟩ for the dense examples Z (d, cols) into `out` (n, cols); `plain` asks for NumPy."""
+        if plain and len(out) == 1:  # a call of SciPy takes longer
+            np.matmul(self.value, Z[self.column], out=out[0])
+            return
+        if plain:
+            out[:] = sp.csr_array((self.value, self.column, self.start), shape=(len(out), len(Z))) @ Z
+            return
+        from ..loops.entries import multiply_entries
+
+        multiply_entries(self.start, self.column, self.value, Z, out)
 
 
 def _centre(X):
@@ -181,6 +223,8 @@ class PairBase:
             out[:] = 0
         elif sp.issparse(left.x):
             out[:] = (left.x @ right.x.T).toarray()
+        elif isinstance(left.x, Entries):
+            left.x.times(right.x, out, plain)
         elif narrow or self.kind not in ("dot", "sqdist"):
             if plain:
                 pair = plain_pair

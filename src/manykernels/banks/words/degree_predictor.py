@@ -27,6 +27,7 @@ class DegreePredictor(Predictor):
     """
 
     file_tag = ("predictor/degree", 1)
+    by_features = True
 
     def __init__(self, sequences, scale, coef, kern, n_jobs, kernel_list=None):
         self.sequences, self.scale, self.coef, self.kern = sequences, scale, coef, kern
