@@ -51,6 +51,7 @@ class Loss(Part):
     attained = False  # a coupled loss has a minimum even if covariates predict the order of the events
     timeless = False  # f orders times, and says nothing about how far apart they are
     probabilistic = False  # 1 / (1 + e^{-f}) is the probability of y = 1
+    ratio = ""  # what e^w of the coefficient w of a covariate is called, if it says something
     own_score = ""  # the name of the share of this loss that f saves, which then scores regressions; else R²
     gaussian = False  # least squares: minus the logarithm of a Gaussian likelihood, up to constants
 

@@ -51,6 +51,7 @@ class Cox(CoupledLoss):
 
     file_tag = ("loss/cox", 1)
     name = "cox"
+    ratio = "hazard ratio"
     interior = True
 
     def __init__(self, ties: str = "efron") -> None:

@@ -27,6 +27,7 @@ class LogTime(Loss):
 
     file_tag = ("loss/log_time", 1)
     name = "log_time"
+    ratio = "time ratio"
     targets = "survival"
     own_score = "concordance"
 

@@ -23,6 +23,7 @@ class Logistic(Loss):
 
     file_tag = ("loss/logistic", 1)
     name = "logistic"
+    ratio = "odds ratio"
     targets = "binary"
     interior = True
     probabilistic = True

@@ -23,6 +23,7 @@ class Poisson(Loss):
 
     file_tag = ("loss/poisson", 1)
     name = "poisson"
+    ratio = "rate ratio"
     targets = "count"
     interior = True
     own_score = "D² of the Poisson deviance"

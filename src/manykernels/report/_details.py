@@ -199,10 +199,7 @@ def settings(facts):
     rows = [[key, code(text(value, 120))] for key, value in model["parameters"].items()]
     rows += [["support", f"{model['support']:,} examples"], ["steps", f"{model['steps']:,}"]]
     versions = [[text(key), text(value)] for key, value in facts["versions"].items()]
-    lines, covariates = element("code", "\n".join(facts["reproduce"])), model["covariates"]
-    if covariates and len(covariates["coefficients"]) == 1:
-        pairs = zip(covariates["names"], covariates["coefficients"][0], strict=True)
-        rows += [[f"coefficient of {name(key, 40)}", figures(value)] for key, value in list(pairs)[:40]]
+    lines = element("code", "\n".join(facts["reproduce"]))
     return together(
         element("pre", lines, tabindex=0, role="region", aria_label="How to repeat this"),
         element(

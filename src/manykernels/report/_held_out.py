@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from ..estimators.check_targets import make_splits
 from ..estimators.choose_c import is_auto
+from ..estimators.regressor import loss_saved
 from ..inspect import relevance as measure_relevance
 from ..inspect.fold import Fold
 from ..inspect.held_out import own_measure, scorer_of, small_enough
@@ -194,14 +195,38 @@ def measure_name(case: Case, scoring: Any = None) -> str:
     return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", scoring))  # the user's function
 
 
+class BestConstant:
+    """The baseline that ignores X, for losses with their own score: the constant of the least loss on y (n,) or (n, T).
+
+    The constant of Quantile is a quantile of y, that of Poisson the logarithm of the mean.
+    """
+
+    def __init__(self, loss: Any, y: np.ndarray) -> None:
+        self.loss, targets = loss, np.asarray(y, float).reshape(len(y), -1).T
+        self.b = np.array([loss.intercept(t, np.zeros_like(t), np.ones_like(t)) for t in targets])
+        self.several = np.ndim(y) > 1
+
+    def predict(self, X: Any) -> np.ndarray:
+        found = self.loss.mean(np.tile(self.b, (len(X), 1)))
+        return found if self.several else found[:, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        true = np.asarray(y, float).reshape(len(X), -1)
+        weight = np.ones(len(true)) if sample_weight is None else np.asarray(sample_weight, float)
+        return loss_saved(self.loss, true, np.tile(self.b, (len(true), 1)), weight)
+
+
 def _dummy(case: Case, fold: Fold, train: np.ndarray) -> Any:
-    """The baseline that ignores X: the covariates alone, the most frequent class, the mean, or equal risks."""
+    """The baseline that ignores X: the covariates alone, the most frequent class, a constant, or equal risks."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     if case.covariates is not None:
         return fold.deciding(fold.decisions([fold.solve(np.zeros(fold.M, bool))])[0])
     if case.kind == "survival":
         return NoRisk()
+    loss = fold.plan.examples.loss
+    if case.kind == "regression" and loss.own_score:
+        return BestConstant(loss, case.y[train])
     dummy = DummyRegressor() if case.kind == "regression" else DummyClassifier(strategy="prior")
     return dummy.fit(np.zeros((len(train), 1)), case.y[train])
 
@@ -248,6 +273,7 @@ def _told(case: Case, told: list, answers: list[Held]) -> dict[str, Any]:
         "points": [[float(true[k]), float(guess[k])] for k in some],
         "points_total": len(rows),
         "error": float(np.abs(true - guess).mean()),
+        "below": float(np.mean(true <= guess)),
     }
 
 

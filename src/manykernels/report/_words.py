@@ -18,7 +18,10 @@ def lead(facts: dict[str, Any]) -> list[str]:
 
 def guess(facts: dict[str, Any]) -> str:
     """The baseline of the score."""
-    return "the covariates alone" if facts["model"]["covariates"] else GUESSES[facts["kind"]]
+    if facts["model"]["covariates"]:
+        return "the covariates alone"
+    q = facts["model"]["quantile"]
+    return GUESSES[facts["kind"]] if q is None else f"always predicting the {q:g} quantile of all targets"
 
 
 def beyond(facts: dict[str, Any]) -> str:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 
+from .. import losses
 from ..estimators.check_inputs import is_precomputed, optional
 from ..kernels.frames import is_frame, missing_entries
 from ..kernels.pairs import Pairs, count
@@ -203,7 +204,17 @@ def describe_model(model: Any) -> dict[str, Any]:
         "support": len(model.support_),
         "classes": [str(c) for c in model.classes_.tolist()] if is_classifier(model) else None,
         "covariates": _covariates(model),
+        "quantile": _quantile(model),
     }
+
+
+def _quantile(model):
+    """The share of targets that should lie below the prediction, for the loss "quantile", else None."""
+    loss = losses.get(model.loss) if is_regressor(model) else None
+    if not isinstance(loss, losses.Quantile):
+        return None
+    own = model.get_params(deep=False).get("q")
+    return float(loss.q if own is None else own)
 
 
 def _covariates(model):
@@ -211,7 +222,8 @@ def _covariates(model):
     if (columns := optional(model, "covariate_columns_")) is None:
         return None
     coefficients = model.covariate_coef_.tolist()
-    return {"columns": list(columns), "names": list(model.covariate_names_), "coefficients": coefficients}
+    names, ratio = list(model.covariate_names_), losses.get(model.loss).ratio
+    return {"columns": list(columns), "names": names, "coefficients": coefficients, "ratio": ratio}
 
 
 def versions() -> dict[str, str]:
