@@ -56,9 +56,11 @@ def fingerprint(function):
 
 
 def stale(record, function=None):
-    """Why a cell that was kept is stale, or "": no commit in it, or other code of the papers by now."""
+    """Why a cell that was kept is stale, or "": no commit in it, or none that holds, or other code by now."""
     if not record.get("commit") or not record.get("code"):
         return "no commit"
+    if record["commit"].endswith("+"):
+        return f"code that was not committed, after {record['commit'].rstrip('+')}"
     module, _, name = record["function"].rpartition(".")
     try:
         function = function or getattr(importlib.import_module(f"papers.{module}"), name)

@@ -85,11 +85,13 @@ class Scale:
             raise NotKept(f"{name} {text}")
         if lacks and not self.kept and able:
             print(f"  {name} {text}", flush=True)
-            record = {"function": name, "parameters": json.loads(text), "timed": apart} | _where()
+            before, record = record, {"function": name, "parameters": json.loads(text), "timed": apart} | _where()
             record |= {"commit": commit(), "code": fingerprint(function)}
             own = apart and self.worker.threads != cores
             record |= self._measured(function, parameters, Worker(cores) if own else self.worker)
-            if path:
+            if before and before["result"] is not None and record["result"] is None:
+                record = before  # stale, but better than nothing
+            elif path:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
                 part.write_text(json.dumps(record))

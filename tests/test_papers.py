@@ -271,6 +271,7 @@ def test_a_page_says_where_its_cells_were_run(tmp_path):
     _page.keep(tmp_path, "kloft2011", "bounds", _page.Section("T", "p", "d"), scale)
     _page.write(tmp_path, "kloft2011", import_module("papers.kloft2011"))
     page = (tmp_path / "kloft2011.md").read_text()
+    assert f"Commit of the code: {_code.commit()} (2 cells)" in page
     assert "2020-01-01; another; python" in page and page.count("; python ") == 2
 
 
@@ -311,13 +312,19 @@ def test_a_cell_says_with_which_code_it_was_run_and_is_stale_with_other(tmp_path
     Scale(False, tmp_path).cell(toy.sparsity, informative=5)
     (path,) = tmp_path.iterdir()
     record = json.loads(path.read_text())
-    assert record["commit"] == _code.commit() and _code.stale(record) == ""
+    assert record["commit"] == _code.commit()
+    record["commit"] = "12345678"
+    assert _code.stale(record) == "" and "not committed" in _code.stale(record | {"commit": "12345678+"})
     assert _code.stale(record | {"code": "other"}).startswith("code changed since")
     assert _code.stale({key: value for key, value in record.items() if key != "commit"}) == "no commit"
     path.write_text(json.dumps(record | {"code": "other", "result": "kept"}))
     kept = Scale(False, tmp_path, kept=True, fresh=True)
     assert kept.cell(toy.sparsity, informative=5) == "kept" and len(kept.wanted) == 1, "shown, and wanted again"
     assert Scale(False, tmp_path, fresh=True).cell(toy.sparsity, informative=5) == 0.9
+    path.write_text(json.dumps(record | {"code": "other", "result": "kept"}))
+    late = Scale(False, tmp_path, fresh=True, cap=0.01)
+    assert late.cell(toy.sparsity, informative=5) == "kept", "what is cut off does not replace what was there"
+    Scale(False, tmp_path, fresh=True).cell(toy.sparsity, informative=5)
     assert Scale(False, tmp_path).cell(toy.sparsity, informative=5) == 0.9
 
 

@@ -43,7 +43,7 @@ GENERATED = (
 def run(scale, data):
     each, chosen = scale.pick((40, (0, 4, 5, 9)), (150, (0, 2, 3, 4, 5, 6, 9)))
     norms, names = [NORMS[k] for k in chosen], [NAMES[k] for k in chosen]
-    found = scale.repeat(scale.pick(2, 30), lambda seed: _split(scale, seed, norms, each, data, not scale.quick))
+    found = scale.repeat(scale.pick(5, 30), lambda seed: _split(scale, seed, norms, each, data, not scale.quick))
     others = [] if scale.quick else scale.repeat(30, lambda seed: _split(scale, seed, norms, each, data), least=0)
     error = 100 * np.array([[cell["error"] for cell in row] for row in found])  # (splits, norms)
     used = np.array([[cell["kernels"] for cell in row] for row in found]).mean(axis=0)

@@ -52,7 +52,7 @@ def _course(scale, frequencies, C, n, noise):
     def repetition(seed):
         return scale.all(frequencies, lambda f: scale.cell(one, frequency=f, C=C, n=n, noise=noise, seed=seed))
 
-    found = scale.repeat(scale.pick(2, 3), repetition)
+    found = scale.repeat(3, repetition)
     return {key: np.array([[cell[key] for cell in row] for row in found]) for key in ("weights", "error", "single")} | {
         "frequencies": frequencies
     }

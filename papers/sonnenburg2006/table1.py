@@ -26,6 +26,9 @@ WD = {
     "LinWD8": (100_000, dict(kernel="wd", solver="chunking", features="trie", threads=8)),
     "chunking, index": (10_000, dict(kernel="wd", solver="chunking", features="sorted")),
     "coordinate": (1_000_000, dict(kernel="wd", solver="coordinate")),
+    "coordinate, gap 1e-5": (50_000, dict(kernel="wd", solver="coordinate", tol=1e-5)),
+    "LinWD1, gap 1e-5": (10_000, dict(kernel="wd", solver="chunking", features="trie", tol=1e-5)),
+    timing.SVC: (5_000, {}),
     "coordinate, 8 threads": (1_000_000, dict(kernel="wd", solver="coordinate", threads=8)),
 }
 SPECTRUM = {
@@ -40,7 +43,9 @@ SPECTRUM = {
 
 def run(scale, data):
     sizes = scale.pick((250, 500), timing.SIZES)
-    index = scale.pick(("chunking, index",), ())  # too slow for a quick run
+    index = scale.pick(
+        ("chunking, index", "coordinate, gap 1e-5", "LinWD1, gap 1e-5", timing.SVC), ()
+    )  # not in a quick run
     sets = [{name: method for name, method in methods.items() if name not in index} for methods in (WD, SPECTRUM)]
     wd, spectrum = (timing.measure(scale, methods, sizes) for methods in sets)
     factors = [_factor(wd, "WD1", "LinWD1"), _factor(spectrum, "Spec", "LinSpec1")]

@@ -19,6 +19,8 @@ METHODS = {
     "chunking, index": (10_000, dict(kernel="degrees", solver="chunking", features="sorted")),
     "newton, matrices": (5_000, dict(kernel="degrees", solver="newton", features="never", held=True)),
     "coordinate": (1_000_000, dict(kernel="degrees", solver="coordinate")),
+    "coordinate, gap 1e-5": (50_000, dict(kernel="degrees", solver="coordinate", tol=1e-5)),
+    "LinMKL1, gap 1e-5": (10_000, dict(kernel="degrees", solver="chunking", features="trie", tol=1e-5)),
     "coordinate, 8 threads": (1_000_000, dict(kernel="degrees", solver="coordinate", threads=8)),
 }
 

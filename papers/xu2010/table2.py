@@ -20,7 +20,7 @@ PAPER = {
 def run(scale, data):
     real = data.folder is not None
     names = _widths.available(data, PAPER)
-    times, columns = scale.pick(4, 20), scale.pick(6, None)
+    times, columns = scale.pick(6, 20), scale.pick(6, None)
     found, missing = {}, []
     for name in names:
         try:
@@ -58,7 +58,7 @@ def run(scale, data):
                 counted(smooth),
                 most(smooth),
                 "on more than half of the sets, each by two standard errors",
-                judged=real and enough,
+                judged=scale.quick or enough,
             ),
             Finding(
                 "and than ℓ2",
@@ -66,7 +66,7 @@ def run(scale, data):
                 counted(dense),
                 most(dense),
                 "on more than half of the sets, each by two standard errors",
-                judged=real and enough,
+                judged=scale.quick or enough,
             ),
             Finding(
                 "it is the best of the three",
@@ -74,7 +74,7 @@ def run(scale, data):
                 counted(both),
                 most(both),
                 "on more than half of the sets, each by two standard errors",
-                judged=real and enough,
+                judged=scale.quick or enough,
             ),
             Finding(
                 "ℓ1 achieves the worst",
@@ -82,7 +82,7 @@ def run(scale, data):
                 counted(worst),
                 most(worst),
                 "on more than half of the sets, each by two standard errors",
-                judged=real and enough,
+                judged=scale.quick or enough,
                 **WORST,
             ),
             Finding(

@@ -13,6 +13,7 @@ from .._verdict import above, counted, every, most
 from . import methods
 
 CS = 10.0 ** np.arange(-2, 3)
+WIDER = 10.0 ** np.arange(-5, 3)
 OHSUMED, NEWS = "text_ohsumed23_1991.jsonl.xz", "text_20newsgroups_rec4.jsonl.gz"
 TASKS = {
     "text1": (OHSUMED, "C01", "C02"), "text2": (OHSUMED, "C05", "C06"), "text3": (OHSUMED, "C12", "C13"),
@@ -45,7 +46,7 @@ def run(scale, data):
     ahead = [above(g) for g in gain.values()]
     worst = max(max(cell["gaps"]) for cells in found.values() for cell in cells)
     none = ("", "")
-    return Section(
+    section = Section(
         "Table 3",
         "Two categories against each other, 10 % of the documents for training; a rank-one kernel for every "
         "word, columns "
@@ -60,7 +61,7 @@ def run(scale, data):
                 counted(ahead),
                 every(ahead),
                 "above 0 by two standard errors on every set",
-                judged=real and enough,
+                judged=scale.quick or enough,
                 **AHEAD,
             ),
             Finding(
@@ -69,7 +70,7 @@ def run(scale, data):
                 ", ".join(f"{mean(g, 1)}" for g in gain.values()),
                 most(ahead),
                 "above 0 by two standard errors on more than half of the sets",
-                judged=real and enough,
+                judged=scale.quick or enough,
             ),
             Finding(
                 "on text1 by over 7 %",
@@ -126,6 +127,34 @@ def run(scale, data):
             + (f" Still to be run: {', '.join(missing)}." if missing else ""),
         ],
     )
+
+    if real:
+        _wider(scale, section, accuracy, found, data)
+    return section
+
+
+def _wider(scale, section, accuracy, found, data):
+    """Adds the accuracies at smaller C than those of the grid."""
+    rows = []
+    for n, cells in found.items():
+        more = scale.repeat(5, lambda seed, n=n: scale.cell(one, name=n, seed=seed, Cs=WIDER, data=data), least=0)
+        if len(more) < 3:
+            continue
+        edge = [sum(cell["C"][j] == CS[0] for cell in cells) for j in range(3)]
+        chosen = [np.median([cell["C"][j] for cell in more]) for j in range(3)]
+        values = np.array([cell["accuracy"] for cell in more])
+        rows.append([n, ", ".join(f"{e} of {len(cells)}" for e in edge), ", ".join(f"{C:g}" for C in chosen),
+                     *(mean(values[:, j], 1) for j in range(3)),
+                     *(mean(values[:, j] - accuracy[n][: len(values), j], 1) for j in range(3))])  # fmt: skip
+    if rows:
+        names = [*methods.NAMES, *(f"gain of {name}" for name in methods.NAMES)]
+        section.tables.append(
+            Table(
+                "C from 10^−5 on instead of 10^−2, five draws: accuracy, %, and its gain; how often C was the smallest "
+                "of the grid before, and the median C now, for the three methods",
+                ["set", "smallest C", "median C now", *names], rows,
+            )
+        )  # fmt: skip
 
 
 def documents(data, name):

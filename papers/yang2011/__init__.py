@@ -7,7 +7,7 @@ PAPER = {
     "Transactions on Neural Networks 22, 2011.",
     "picture": "yang2011_figure1",
 }
-EXPERIMENTS = ("table4", "theorem3", "table5", "table6")
+EXPERIMENTS = ("table4", "theorem3", "convergence", "table5", "table6")
 SHORT = "Yang 2011"
 # what the paper is known for: a finding, and the headline that it stands for
 HEADLINES = {
