@@ -200,7 +200,7 @@ def summary(out, papers):
         found, (agree, ties, disagree, *_) = ran[paper], counts[paper]
         lines += [f"## [{about.PAPER['title']}]({paper}.md)", "", about.PAPER["reference"], ""]
         lines += [
-            f"{agree} of {agree + ties + disagree} findings agree, {ties} are ties; {share[paper]} experiments run.",
+            f"{agree} of {agree + ties + disagree} findings agree, {_ties(ties)}; {share[paper]} experiments run.",
             "",
         ]
         pictures = {figure["name"]: figure["caption"] for record in found for figure in record["figures"]}
@@ -208,6 +208,10 @@ def summary(out, papers):
             lines += [f"![{pictures[name]}](images/{name}.png)", "", pictures[name], ""]
         lines += findings([(record["title"], record) for record in found])
     (Path(out) / "README.md").write_text("\n".join(lines).rstrip() + "\n")
+
+
+def _ties(count):
+    return "1 is a tie" if count == 1 else f"{count} are ties"
 
 
 def headlines(papers, ran):

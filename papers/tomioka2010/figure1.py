@@ -77,12 +77,12 @@ def run(scale, data):
                 "the elastic net is sparse where ℓ2 is not", "roughly half of the kernels, all",
                 f"{count[:, 3].mean():.0f} and {count[:, 5].mean():.0f} of {M}",
                 every([below(count[:, 3], 0.9 * M), above(count[:, 5], 0.85 * M)]),
-                "less than 90 %, more than 85 %, by two standard errors", judged=real, **HALF,
+                "less than 90 %, more than 85 %, by two standard errors", **HALF,
             ),
             compare.very_sparse(count, M, 0.1, "less than 10 %"),
             Finding(
                 "χ² kernels are preferred to Gaussian ones", "792 χ² and 88 Gaussian kernels",
-                f"{100 * chi2:.0f} % of the elastic net's weight", chi2 > 0.6, "60 % of the weight", judged=real, **CHI,
+                f"{100 * chi2:.0f} % of the elastic net's weight", chi2 > 0.6, "60 % of the weight", **CHI,
             ),
         ],
         tables=[
