@@ -14,6 +14,7 @@ from ._page import Finding, table
 
 KEPT = Path(__file__).parent / "margins.json"
 NEW = "not committed yet"
+WITH = "first shown in the same commit"
 INTRO = (
     "Written by `python -m papers all --margins` from the history of the code. A margin is its text and the condition "
     "that the verdict comes from; what the condition is computed from is not among it."
@@ -72,21 +73,26 @@ def write(out):
             own, other = (before[3], after[3]) if before[3] != after[3] else (f"`{before[4]}`", f"`{after[4]}`")
             last = steps[k + 1][0] + "^" if k + 1 < len(steps) and steps[k + 1][0] != NEW else None
             seen = _verdict(path, says, f"{after[0]}^" if after[0] != NEW else "HEAD")
+            if seen == "–" and after[0] != NEW and _verdict(path, says, after[0]) != "–":
+                seen = WITH
             changed.append([f"{name}: {says}", " ".join(after[:2]), own, other, seen, _verdict(path, says, last, out)])
     KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     seen = [row for row in changed if row[4] != "–"]
     unseen = [row for row in changed if row[4] == "–"]
     columns = ["finding", "changed in", "before", "after", "verdict before", "verdict after"]
-    moved = sum(row[4] != row[5] for row in seen)
+    moved = sum(row[4] not in (row[5], WITH) for row in seen)
+    first = sum(row[4] == WITH for row in seen)
     lines = ["# Margins", "", INTRO, "", "## Changed after a result was seen", ""]
     lines += [
-        f"{len(seen)} changes came after a page had shown a verdict; {moved} of them went with another verdict.",
+        f"{len(seen) - first} changes came after a page had shown a verdict, {moved} of them with another verdict; "
+        f"{first} came in the commit that first showed one.",
+        "",
+        "The verdict before is that of the pages before the change, the verdict after that of the pages before the next "
+        "one, or of now. With the change more was often run, so that not every other verdict is its doing.",
+        "",
+        *table(columns, seen),
         "",
     ]
-    lines += ["The verdict before is that of the pages before the change, the verdict after that of the pages before "
-    "the "
-              "next one, or of now. With the change more was often run, so that not every other verdict is its doing.",
-              "", *table(columns, seen), ""]  # fmt: skip
     lines += ["## Changed before a page showed a verdict", "",
               "Results may have been seen all the same: small runs were.", "",
               *table(columns[:4], [row[:4] for row in unseen]), ""]  # fmt: skip
