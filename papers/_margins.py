@@ -87,7 +87,8 @@ def write(out):
         f"{len(seen) - first} changes came after a page had shown a verdict, {moved} of them with another verdict; "
         f"{first} came in the commit that first showed one.",
         "",
-        "The verdict before is that of the pages before the change, the verdict after that of the pages before the next "
+        "The verdict before is that of the pages before the change, the verdict after that of the pages before the "
+        "next "
         "one, or of now. With the change more was often run, so that not every other verdict is its doing.",
         "",
         *table(columns, seen),
