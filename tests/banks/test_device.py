@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival, load, losses
 from manykernels.banks import _device_decisions, _device_features, choice
+from manykernels.banks._device_parts import DevicePlace
 from manykernels.banks.device import DeviceBank
 from manykernels.banks.low_rank import LowRankBank
 from manykernels.kernels import (
@@ -24,6 +25,8 @@ from manykernels.kernels import (
     Tanimoto,
 )  # fmt: skip
 from manykernels.regularizers import ElasticNet, Entropy
+from manykernels.solvers._primal_device import DeviceCurvature
+from manykernels.solvers._primal_quadratic import Curvature
 from manykernels.strings import Spectrum
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: nothing runs on a device")
@@ -194,6 +197,28 @@ def test_the_features_of_a_device_are_those_of_the_host():
             assert found.dtype == wanted.dtype == card.dtype
             np.testing.assert_allclose(found, wanted, rtol=rtol, atol=rtol)
         np.testing.assert_allclose(card.scale, host.scale, rtol=rtol)
+
+
+@pytest.mark.parametrize("spoilt", [0.0, 40.0])
+def test_the_curvature_of_a_device_is_that_of_the_host(spoilt):
+    """Also where rounding made it indefinite, and where weights are 0."""
+    rng, place = np.random.default_rng(0), DevicePlace(torch.device("cpu"), False)
+    host, card = Curvature(5, 2), DeviceCurvature(place, 5, 2)
+    for size in (7, 0, 4):
+        G, r, E = rng.normal(size=(size, 5)), rng.random(size), rng.normal(size=(size, 2))
+        host.add(G, r, E)
+        card.add(place.tensor(G), r, E)
+    root, spread = 1.0 + rng.random(5), np.array([0.3, 0.0, 2.0, 1.0, 0.0])
+    for curve in (host, card):
+        curve.close(root)
+        curve.H[3, 3] -= spoilt
+    x = rng.normal(size=(5, 3))
+    assert (np.linalg.eigvalsh(host.H)[0] < -1) == (spoilt > 0)
+    np.testing.assert_allclose(card.multiply(x), host.multiply(x), rtol=1e-12)
+    np.testing.assert_allclose([card.h, card.gain @ card.h], [host.h, host.gain @ host.h], rtol=1e-9)
+    scale = np.sqrt(spread)[:, None]  # solutions are multiplied by √θ
+    for right in (scale * x, scale[:, 0] * x[:, 0]):
+        np.testing.assert_allclose(card.factor(spread)(right), host.factor(spread)(right), rtol=1e-9, atol=1e-12)
 
 
 def test_few_examples_of_low_rank_are_compared_pair_by_pair(monkeypatch):

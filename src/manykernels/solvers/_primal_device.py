@@ -42,8 +42,10 @@ class DeviceCurvature:
     """As `_primal_quadratic.Curvature`, with H (D, D), float64, on the device."""
 
     def __init__(self, place, D, k):
-        self.place, self.D = place, D
-        self.H = place.tensor(np.zeros((D, D)))
+        import torch
+
+        self.place = place
+        self.H = torch.zeros(D, D, dtype=torch.float64, device=place.device)
         self.h, self.s = np.zeros((k, D)), np.zeros((k, k))
 
     def add(self, G, r, E):
