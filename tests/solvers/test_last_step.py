@@ -188,3 +188,15 @@ def test_a_last_step_ends_soon_where_rounding_holds_the_gap():
     control.stalled = last
     problem = Problem(DenseBank(np.eye(40)[:, :, None]), 2.0 * y - 1, Hinge(), LpNorm(1))
     assert Wrapper(problem, NewtonStep(), control).stalled is last
+
+
+def test_a_single_kernel_on_the_simplex_takes_no_last_step():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1, -1)
+    problem = Problem(DenseBank((X @ X.T + np.eye(60))[:, :, None]), y, Hinge(), LpNorm(1), 1.0)
+    found = solve(problem, "silp", tol=0.1, thin=False)
+
+    def again(*given):
+        raise AssertionError("nothing is to be thinned")
+
+    assert thinned(problem, found, 0.1, again) is found

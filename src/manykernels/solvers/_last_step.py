@@ -38,7 +38,8 @@ def thinned(
 
     Without `again`, for problems that are too large for it, small weights become 0 if the gap allows it as it is.
     """
-    if problem.regularizer.smooth or not found.converged or found.interrupted:
+    alone = problem.regularizer.simplex and len(problem.kernels) == 1  # its weight is 1
+    if problem.regularizer.smooth or alone or not found.converged or found.interrupted:
         return found
     fine = min(tol, max(FINER * tol, FINEST))
     aim = min(tol, max(fine, SINGLE)) if problem.bank.dtype == np.float32 else fine
