@@ -16,7 +16,7 @@ from .datasets import GEOMETRIC, around_median, load_mnist
 from .report import console, norm, show, write
 
 TOLERANCES = (1e-2, 1e-3, 1e-4)
-CASES = [(2_000, 5, 2), (2_000, 50, 1), (2_000, 50, 2), (10_000, 5, 2), (10_000, 50, 2)]  # n, M, p
+CASES = [(2_000, 5, 2), (2_000, 50, 1), (2_000, 50, 2), (6_000, 5, 2), (6_000, 50, 2)]  # n, M, p
 QUICK = [(300, 5, 2)]
 NEW = 2_000
 
@@ -25,7 +25,7 @@ def main(data=None, out=".", quick=False):
     rows = []
     for n, M, p in QUICK if quick else CASES:
         X, y, source = load_mnist(n + NEW, data)
-        n = min(n, len(X) // 2)
+        n = min(n, len(X) - min(NEW, len(X) // 2))
         widths = GEOMETRIC if M == 50 else around_median(X[:n], M)
         console.print(f"{source}: {n:,} × {M}, p = {norm(p)} …")
         model = MKLClassifier([RBF(gamma=float(1 / w)) for w in widths], regularizer=p, C=1, n_jobs=1).fit(X[:n], y[:n])
