@@ -109,7 +109,7 @@ class Entries:
             return
         from ..loops.entries import multiply_entries
 
-        multiply_entries(self.start, self.column, self.value, Z, out)
+        multiply_entries(self.start, self.column, self.value, np.ascontiguousarray(Z), out)  # a part of the columns
 
 
 def _centre(X):
