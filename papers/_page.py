@@ -182,6 +182,7 @@ def write(out, paper, about):
     for name, record in found.items():
         if record:
             lines += section(name, record)
+    Path(out).mkdir(parents=True, exist_ok=True)
     (Path(out) / f"{paper}.md").write_text("\n".join(lines).rstrip() + "\n")
 
 

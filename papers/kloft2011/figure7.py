@@ -147,12 +147,12 @@ def run(scale, data):
             Finding(
                 "HessianMKL ranks between the methods on the fly and the non-sparse interleaved ones", "between",
                 f"{_time_of(t, FLY)}, {_time_of(t, HESSIAN)}, {_time_of(t, DENSE)}",
-                bool(common) and t[FLY] > t[HESSIAN] > t[DENSE],
+                _between(t, FLY, HESSIAN, 1, np.inf) and _between(t, HESSIAN, DENSE, 1, np.inf),
                 f"in this order at n = {common:,}, one run", judged=judged, **BETWEEN,
             ),
             Finding(
                 "SimpleMKL is more than 120 times slower than the interleaved SILP", "120 times at 8,000",
-                _ratio(t, SIMPLE, SPARSE), bool(common) and t[SIMPLE] > 120 * t[SPARSE],
+                _ratio(t, SIMPLE, SPARSE), _between(t, SIMPLE, SPARSE, 120, np.inf),
                 f"more than 120 times at n = {common:,}, one run", judged=judged, **TIMES_120,
             ),
             Finding(
@@ -343,7 +343,7 @@ def _by_kernels(rows, n, judged):
     worse = _seconds(rows.get(one, {}).get((n, 200))), _seconds(rows.get("analytic, ℓ2", {}).get((n, 200)))
     ratios = {
         slow: max((a / b for case in rows.get(slow, {}) for quick in (SPARSE, DENSE)
-                   if (a := _seconds(rows[slow][case])) and (b := _seconds(rows[quick].get(case)))), default=0.0)
+                   if (a := _seconds(rows[slow][case])) and (b := _seconds(rows.get(quick, {}).get(case)))), default=0.0)
         for slow in (HESSIAN, SIMPLE)
     }  # fmt: skip
     return [
