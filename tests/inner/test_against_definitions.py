@@ -119,6 +119,24 @@ def test_a_start_where_the_loss_has_no_curvature_is_left_for_none(size):
     np.testing.assert_allclose(found[1] + E @ found[2], outputs + E @ b, atol=1e-4 * np.abs(outputs).max())
 
 
+def test_outputs_and_coefficients_belong_together_after_a_shortened_step(monkeypatch):
+    """Issue 11, point 24. Every other trial of a step is refused, as one that goes too far would be."""
+    Ks, y, c, E, V = strata_problem(True)
+    K = Ks.sum(axis=0)
+    expected = CoupledProblem(V, y, c, 1, E).solve(K, np.zeros(len(y)), 1e-10)
+    plain, calls = CoupledProblem._value, []
+
+    def refusing(self, a, outputs, f):
+        calls.append(plain(self, a, outputs, f))
+        np.testing.assert_allclose(outputs, K @ a, atol=1e-9)
+        return calls[-1] + (1e9 if len(calls) in (2, 5, 8) else 0.0)  # the first trials of three steps
+
+    monkeypatch.setattr(CoupledProblem, "_value", refusing)
+    a, outputs, b, gap = CoupledProblem(V, y, c, 1, E).solve(K, np.zeros(len(y)), 1e-10)
+    assert gap <= 1e-10 and len(calls) > 9
+    np.testing.assert_allclose(outputs + E @ b, expected[1] + E @ expected[2], atol=1e-4)
+
+
 @pytest.mark.parametrize("adjust", [False, True])
 @pytest.mark.parametrize("factored", [5000, 10])
 def test_coupled_losses_have_their_optimum_and_its_curvature_in_the_weights(adjust, factored, monkeypatch):

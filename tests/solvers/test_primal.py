@@ -55,6 +55,18 @@ def test_it_has_converged_where_the_gap_is_that_of_the_tol_that_was_asked_for(lo
     assert coarse.converged and coarse.gap <= 2 * alone.gap
 
 
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_an_interrupted_run_ends_there(loss):
+    """Issue 11, point 24. No other solver goes on."""
+
+    def stop(record):
+        if record["iteration"] == 2:
+            raise KeyboardInterrupt
+
+    found = solve(problem_of(loss), "primal", tol=1e-9, callback=stop)
+    assert found.interrupted and not found.converged and found.n_iter == len(found.history) == 3
+
+
 def test_features_that_are_kept_between_passes_have_a_quarter_of_the_memory_limit(monkeypatch):
     """Issue 11, point 24. Those of few examples are kept, those of more are computed again; the fit is the same."""
     asked, room = [], HostBlocks.room

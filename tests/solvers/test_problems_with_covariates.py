@@ -146,6 +146,17 @@ def test_covariates_that_separate_the_classes_have_no_logistic_minimum():
     assert solve(Problem(problem.bank, Y, problem.loss, LpNorm(2), covariates=Z), tol=1e-6).converged
 
 
+def test_examples_without_weight_do_not_hide_that_covariates_separate_the_classes():
+    """Issue 11, point 24. Examples on the wrong side cost nothing."""
+    problem, _, Y, Z = with_covariates("hinge", LpNorm(2))
+    Z, costs, logistic = np.column_stack([Z, Y[0]]), np.ones(len(Z)), losses.get("logistic")
+    Z[::4, -1] *= -1
+    assert Problem(problem.bank, Y, logistic, LpNorm(2), costs, covariates=Z).n_outputs == 1
+    costs[::4] = 0.0
+    with pytest.raises(ValueError, match="covariates alone separate the classes"):
+        Problem(problem.bank, Y, logistic, LpNorm(2), costs, covariates=Z)
+
+
 @pytest.mark.parametrize("loss, one", [("logistic", 1.0), ("smooth_hinge", -1.0), ("poisson", 0.0)])
 def test_only_covariates_without_a_minimum_are_refused(loss, one):
     """The outputs of a smooth hinge may be far from its bend: its a is then next to its bound, and w is finite."""
