@@ -343,7 +343,8 @@ def _by_kernels(rows, n, judged):
     worse = _seconds(rows.get(one, {}).get((n, 200))), _seconds(rows.get("analytic, ℓ2", {}).get((n, 200)))
     ratios = {
         slow: max((a / b for case in rows.get(slow, {}) for quick in (SPARSE, DENSE)
-                   if (a := _seconds(rows[slow][case])) and (b := _seconds(rows.get(quick, {}).get(case)))), default=0.0)
+                   if (a := _seconds(rows[slow][case])) and (b := _seconds(rows.get(quick, {}).get(case)))),
+                  default=0.0)
         for slow in (HESSIAN, SIMPLE)
     }  # fmt: skip
     return [
