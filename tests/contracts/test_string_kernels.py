@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from manykernels import strings as ms
 from manykernels.kernels import Constant, Kernel
+from manykernels.kernels._protocol import BaseKernel
 
 PLACED = [
     ms.Degree(1),
@@ -60,7 +61,7 @@ ANYWHERE = [
     ms.Mismatch(2, 2, start=1, reverse_complement=True),
 ]
 BY_PAIRS = [k for k in PLACED if "reverse_complement=True" in repr(k)]
-FEATURED = [k for k in PLACED + ANYWHERE if hasattr(k, "features") and k not in BY_PAIRS]
+FEATURED = [k for k in PLACED + ANYWHERE if type(k).features is not BaseKernel.features and k not in BY_PAIRS]
 LETTERS = {"dna": "ACGTN", "rna": "ACGUN", "protein": ms.PROTEIN.letters + "X", "bytes": "aA\0\xff-7", "ab": "ab?"}
 LETTERS |= {"own opposites": "acb?"}
 ALPHABETS = {name: name for name in LETTERS} | {"ab": ms.Alphabet("ab", "ab", "?", complement="ba")}

@@ -7,7 +7,7 @@ from sklearn.base import clone
 import manykernels
 from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor
 from manykernels.estimators import choose_c, metric
-from manykernels.estimators.choose_c import CANDIDATES, choose, margins
+from manykernels.estimators.choose_c import CANDIDATES, best_C, margins
 from manykernels.kernels import RBF, Linear
 from manykernels.regularizers import BlockElasticNet, EmpiricalBayes, Fixed, LpPenalty, Uniform
 from manykernels.solvers.checkpoint_file import Checkpoint
@@ -172,14 +172,14 @@ def test_margins_are_positive_where_the_prediction_is_right():
 def test_the_candidate_nearest_to_1_within_a_standard_error_is_chosen():
     base = RNG.normal(size=200)
     much, same = base + 1.0 + 0.1 * RNG.normal(size=200), base + 0.01 * RNG.normal(size=200)
-    assert choose(np.stack([base, base, much, base]), np.ones(200))[0] == 2
-    assert choose(np.stack([same, base, same - 1.0, base]), np.ones(200))[0] == 1
+    assert best_C(np.stack([base, base, much, base]), np.ones(200))[0] == 2
+    assert best_C(np.stack([same, base, same - 1.0, base]), np.ones(200))[0] == 1
 
 
 def test_scores_whose_squares_overflow_are_compared():
     scores = np.array([[-1.0, -1.0, -1.0], [-1e200, -3e200, -2e200]])
     with np.errstate(over="raise"):
-        assert choose(scores, np.ones(3), [1.0, 10.0])[0] == 0
+        assert best_C(scores, np.ones(3), [1.0, 10.0])[0] == 0
 
 
 @pytest.mark.parametrize("labels", [LABELS, THREE], ids=["two", "three"])
@@ -191,7 +191,7 @@ def test_a_checkpoint_of_another_C_is_where_the_fit_begins_and_not_its_result(
     model = MKLClassifier(KERNELS, tol=1e-6, multi_class="ovr", checkpoint=tmp_path / "fit.ckpt")
     plain = MKLClassifier(KERNELS, tol=1e-6, multi_class="ovr", C=CANDIDATES[after]).fit(X, labels)
     for at in (before, after, after):
-        monkeypatch.setattr(choose_c, "choose", lambda *_, at=at: (at, np.zeros(4)))
+        monkeypatch.setattr(choose_c, "best_C", lambda *_, at=at: (at, np.zeros(4)))
         model.fit(X, labels)
         assert model.C_ == CANDIDATES[at]
     assert model.duality_gap_ <= 1e-6 and model.objective_ == pytest.approx(plain.objective_, rel=3e-6)

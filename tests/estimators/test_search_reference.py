@@ -232,7 +232,7 @@ def test_C_is_chosen_by_weighted_scores_within_half_an_error():
     for seed in range(30):
         draw = np.random.default_rng(seed)
         scores, c = draw.normal(size=(4, 1)) * 0.05 + draw.normal(size=(4, 20)), draw.uniform(0, 2, 20)
-        at, means = choose_c.choose(scores, c)
+        at, means = choose_c.best_C(scores, c)
         w = c / c.sum()
         expected = [np.sum(w * row) for row in scores]
         np.testing.assert_allclose(means, expected)

@@ -78,7 +78,7 @@ def a_source(name, share, kernels=1, **own):
 def facts_of(**own):
     plain = {
         "kind": "classification",
-        "model": {"covariates": None, "stationarity": None, "gap": 3e-4, "tol": 1e-3},
+        "model": {"covariates": None, "quantile": None, "stationarity": None, "gap": 3e-4, "tol": 1e-3},
         "sampled": {"examples": 60, "used": 60, "asked": False},
         "weights": {"kernels": 3, "sources": {"a": {}, "b": {}, "c": {}}},
         "data": {"examples": 60, "identical": [], "unused": [], "target": {}},

@@ -96,7 +96,7 @@ def test_a_wrong_point_is_an_error_that_names_the_solver(point, words):
         solve(problem, Claims(lambda problem: point(*begin(problem))))
 
 
-@pytest.mark.parametrize(("result", "words"), [(None, "None"), ((1, 2), "a tuple")])
+@pytest.mark.parametrize(("result", "words"), [(None, "None"), ((1, 2), "a value of type tuple")])
 def test_anything_but_a_solution_is_an_error_that_names_the_solver(result, words):
     problem, *_ = small_problem("hinge", LpNorm(1.5))
     with pytest.raises(ValueError, match=rf"solver 'Returns' returned {words}: solve\(problem, control\) must return"):

@@ -32,7 +32,7 @@ def certified(problem: Problem, name: str, found: Solution, tol: float) -> Solut
     T, n = problem.Y.shape
     M, solver = problem.bank.M, f"solver {name!r}"
     if not isinstance(found, Solution):
-        given = "None" if found is None else f"an object of {type(found).__name__}"
+        given = "None" if found is None else f"a value of type {type(found).__name__}"
         raise ValueError(f"{solver} returned {given}: solve(problem, control) must return a Solution(theta, a, b, ...)")
     if not problem.regularizer.has("conjugate"):  # no certificate exists
         return found
