@@ -321,9 +321,9 @@ def in_units(b: np.ndarray, back: np.ndarray, intercept: bool) -> tuple[np.ndarr
 
 
 def _at_edge(loss, y, c, a):
-    """Whether an a_i is at the end of its box, up to rounding: the coefficients of the covariates may be infinite."""
+    """Whether an a_i is next to the end of its box: the coefficients of the covariates may then be infinite."""
     lo, hi = loss.box(y, c)
-    return bool(np.any(np.minimum(hi - a, a - lo)[hi > lo] < 1e-11 * c[hi > lo]))
+    return bool(np.any(np.minimum(hi - a, a - lo)[hi > lo] < 1e-6 * c[hi > lo]))
 
 
 def _endless(loss, y, c, E):
