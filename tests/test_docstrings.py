@@ -124,7 +124,8 @@ def test_estimators_list_what_fit_sets():
     for kind in (MKLClassifier, MKLRegressor, MKLOneClass, MKLSurvival):
         found = {name for model in fitted if type(model) is kind for name in vars(model) if name[-1] == "_" != name[0]}
         listed = named(sections(inspect.getdoc(kind))["Attributes"])
-        assert sorted(listed) == sorted(found | {"normalize_", "kernel_scale_error_"} | ({"offset_"} if kind is MKLOneClass else set()))
+        elsewhere = {"normalize_", "kernel_scale_error_"} | ({"offset_"} if kind is MKLOneClass else set())
+        assert sorted(listed) == sorted(found | elsewhere)
 
 
 def modules():
