@@ -69,7 +69,7 @@ def test_words_of_unequal_lengths_have_their_cure_in_the_configuration(tmp_path)
     assert 'normalize="spherical"' in run("fit", *given, "--normalize", "multiplicative").stderr
     assert "normalize" not in run("fit", *given).stderr and load(tmp_path / "m.mk").normalize_ == "spherical"
     wrong = run("fit", *given, "--normalize", "spheric")
-    assert wrong.exit_code == 1 and "give auto, multiplicative, spherical, trace, none" in wrong.stderr
+    assert wrong.exit_code == 1 and "give auto, exact, multiplicative, spherical, trace, none" in wrong.stderr
     assert run("fit", *given, "--normalize", "none").exit_code == 0 and load(tmp_path / "m.mk").normalize is None
     config = run("init", tmp_path / "s.fa", "-t", "kind", "-q").stdout
     (tmp_path / "k.toml").write_text('normalize = "spherical"\n' + config)

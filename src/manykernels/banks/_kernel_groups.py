@@ -289,10 +289,15 @@ def try_kernel(kernel, x, n):
         check(shape == (rows.size, rows.size), f"{type(kernel).__name__} gives {shape} for {rows.size} examples")
 
 
-def check_called(kernel, side):
-    """A ValueError if some values of a kernel depend on their order or their block, or differ from its `diag`."""
-    n = side.own.size
-    some = side.take(np.unique(np.linspace(0, n - 1, min(n, CHECKED_EXAMPLES)).astype(int)))
+def check_called(kernel, side, present=None):
+    """A ValueError if some values of a kernel depend on their order or their block, or differ from its `diag`.
+
+    Examples that are not `present`, a mask, lack the view of the kernel.
+    """
+    rows = np.arange(side.own.size) if present is None else np.flatnonzero(present)
+    if not len(rows):
+        return
+    some = side.take(rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), CHECKED_EXAMPLES)).astype(int))])
     m = some.own.size
     K = np.asarray(check_block(kernel, kernel(some.x), (m, m)), float)
     row = check_block(kernel, kernel.between(some.take(np.arange(1)).x, some.x), (1, m))

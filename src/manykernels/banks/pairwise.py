@@ -94,7 +94,7 @@ class PairwiseBank(Bank):
         self.sides = self._make_sides(views, index)
         for group, side in zip(self.groups, self.sides, strict=True):
             if group.pairs.kind is None:
-                check_called(group.kernels[0], side)
+                check_called(group.kernels[0], side, views[group.view].present)
         self.free = self._free_bytes()  # half of it is for tiles, the other half for `restrict`
         self._keep()
         tiles = None if self.free is None else MemoryBudget(self.free).share("tiles")
