@@ -72,12 +72,11 @@ def test_a_matrix_that_is_no_kernel_is_named():
         MKLClassifier([Precomputed()]).fit(Precomputed.table(bad), y[OLD])
 
 
+@pytest.mark.filterwarnings("error::UserWarning")
 def test_examples_that_lack_the_matrix_are_not_asked_for_its_values():
-    """The rows of such examples are filled with zeros: they do not show whether a kernel is symmetric."""
-    rng = np.random.default_rng(0)
-    x, some = rng.normal(size=(28, 2)), np.arange(3, 26)
-    views = {"net": Precomputed.table(x[some] @ x[some].T), "age": x}
-    X = Views(views, ids={"net": some, "age": np.arange(28)}, examples=np.arange(28))
-    kernels = [("net", Precomputed(), "net", "zero"), ("age", RBF(0.5), "age", "zero")]
-    model = MKLClassifier(kernels, C=1.0, tol=1e-6).fit(X, x[:, 0] > 0)
+    """What stands for their rows does not show whether the kernel is symmetric and positive semidefinite."""
+    x, some, table = POINTS[:28, :2], np.arange(3, 26), np.full((28, 24), np.nan)
+    table[some] = Precomputed.table(RBF(gamma=0.3)(x[some]))
+    kernels = [("net", Precomputed(), np.arange(24), "zero"), ("age", RBF(0.5), [24, 25])]
+    model = MKLClassifier(kernels, C=1.0, tol=1e-6).fit(np.hstack([table, x]), y[:28])
     assert model.duality_gap_ <= 1e-6 and model.kernel_weights_[0] > 0

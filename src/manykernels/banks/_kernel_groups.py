@@ -164,14 +164,22 @@ class KernelGroup:
             yield K, np.array([m])
 
     def indefinite(self, ms, block, left, right):
-        """Yields those of the kernels ms that violate |k(x, y)|² <= k(x, x) k(y, y) in the block."""
+        """Yields those of the kernels ms that violate |k(x, y)|² <= k(x, x) k(y, y) in the block.
+
+        Examples with the factor 0, which lack the view or belong to another task, do not count.
+        """
         for m in ms:
             if not self.kernels[m].psd:
                 k = block
                 if self.pairs.kind is not None and not self.generic[m]:
                     k = self.kernels[m].from_base(block, np.empty_like(block), left.own[:, None], right.own)
                 bound = np.multiply.outer(np.abs(self.diagonals(left)[m]), np.abs(self.diagonals(right)[m]))
-                if (k.astype(float) ** 2 > bound * (1 + 1e-3) + 1e-30).any():
+                above = k.astype(float) ** 2 > bound * (1 + 1e-3) + 1e-30
+                if left.factor is not None:
+                    above &= left.factor[m][:, None] != 0
+                if right.factor is not None:
+                    above &= right.factor[m] != 0
+                if above.any():
                     yield self.members[m]
 
     def cost(self, chosen=slice(None), sums=1):
