@@ -115,6 +115,17 @@ def test_more_steps_can_be_asked_for_later(path):
     assert model.set_params(max_iter=100).fit(X, Y).duality_gap_ <= 1e-3
 
 
+def test_times_of_a_run_that_goes_on_rise_from_step_to_step(path, monkeypatch):
+    """Issue 11, point 24. The time before the kill counts."""
+    model = clone(STRINGS).set_params(solver="coordinate", tol=1e-5, checkpoint=path)
+    clock = time.perf_counter
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "perf_counter", lambda: 1000 * clock())
+        assert broken(model, Y, monkeypatch, every=3, most=1) == 1
+    times = [record["time"] for record in model.fit(X, Y).history_]
+    assert times == sorted(times) and times[-1] > 1.0
+
+
 @pytest.mark.parametrize("solver", ["coordinate", "newton"])
 def test_an_interrupt_leaves_a_checkpoint_to_go_on_from(solver, path, monkeypatch):
     model = clone(STRINGS).set_params(solver=solver, tol=1e-5, checkpoint=path)

@@ -148,6 +148,17 @@ def test_every_loss_with_a_quadratic_conjugate(loss, p):
     assert one.primal - two.primal <= 1.1e-3 * max(abs(two.primal), scale)
 
 
+@pytest.mark.parametrize("n", [60, 200])
+def test_examples_without_cost_change_nothing(n):
+    """Issue 11, point 24. Few examples are one block, of those that can move."""
+    explicit, dense = problem_pair("hinge", LpNorm(2), n=n)
+    costs = np.where(np.arange(n) % 3, 1.0, 0.0)
+    explicit, dense = (Problem(p.bank, p.Y, p.loss, p.regularizer, costs) for p in (explicit, dense))
+    one, two = solve(explicit, "coordinate", tol=1e-7), solve(dense, "newton", tol=1e-8)
+    assert one.gap <= 1e-7 and not one.a[0, ::3].any()
+    assert_agree(dense, one, two, rounding=1e-6)
+
+
 def test_several_outputs_share_the_weights():
     explicit, dense = problem_pair("hinge", LpNorm(1.5), T=3)
     one, two = solve(explicit, tol=1e-4), solve(dense, tol=1e-6)

@@ -23,6 +23,7 @@ def test_the_certificate_is_that_of_the_point_that_is_returned(loss, max_iter):
     bank = explicit_bank(KernelList.from_spec(kernels, X), X)
     problem = Problem(bank, y, losses.get(loss), LpNorm(2), 2.0)
     s = solve(problem, "primal", tol=1e-3, max_iter=max_iter)
+    assert s.n_iter == len(s.history) <= max_iter
     P = bank.products(s.a, np.arange(400))
     q, outputs = np.einsum("tmi,ti->m", P, s.a), np.einsum("m,tmi->ti", s.theta, P)
     exact = problem.certificate(problem.losses(outputs, s.b), s.a, s.b, s.theta, q)
