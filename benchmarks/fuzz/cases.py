@@ -253,7 +253,7 @@ def suited(rng, omega, loss, intercept, M):
     if rng.random() < 0.3:
         return "auto"
     omega = mr.Fixed(np.ones(M)) if isinstance(omega, mr.TwoStage) else mr.get(omega)
-    bank = SimpleNamespace(M=M, n=2, usable=np.ones(M, bool), explicit=True)
+    bank = SimpleNamespace(M=M, n=2, usable=np.ones(M, bool), explicit=True, device_features=None)
     odds = np.array(list(SOLVERS.values()))
     for _ in range(3):
         name = str(rng.choice(list(SOLVERS), p=odds / odds.sum()))

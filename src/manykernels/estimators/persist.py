@@ -191,8 +191,12 @@ def check_model(model):
     check_integer("searched_", own.get("searched_", 1), 1, 2**48)
     for name in ("objective_", "duality_gap_", "n_iter_"):
         check_is(name, getattr(model, name), Real)  # a fitted attribute
-    for name in ("noise_", "stationarity_", "log_marginal_likelihood_"):  # of empirical Bayes
+    for name in ("stationarity_", "log_marginal_likelihood_"):  # of empirical Bayes
         check_is(name, own.get(name, 0.0), Real)
+    if isinstance(noise := own.get("noise_", 0.0), np.ndarray):  # one for each class
+        check_array("noise_", noise, np.float64, outputs)
+    else:
+        check_is("noise_", noise, Real)
     precomputed = isinstance(predictor, DensePredictor)
     check(is_precomputed(model) == precomputed, "kernels are not those of the model")
     check(not precomputed or predictor.n_train == model.n_features_in_, "n_features_in_ is not that of the kernels")
