@@ -117,7 +117,9 @@ def test_a_column_that_another_repeats_is_not_called_worthless_by_shuffling():
 def test_quick_and_full_have_the_same_verdict_on_sources_that_share_columns(both):
     fast, full = (report.facts["sources"] for report in both[3])
     assert (fast["method"], full["method"]) == ("fast", "full")
-    assert fast["verdict"] == full["verdict"] == ["all numbers and 4 that share columns"]
+    numbers, *others = fast["verdict"]
+    assert fast["verdict"] == full["verdict"] and numbers == "all numbers and 4 that share columns"
+    assert others in ([], ["site"])  # its two values do not separate three classes: rounding decides the ties
     for one, other in zip(fast["units"], full["units"], strict=True):
         assert one["members"] == other["members"]
         for key in ("relevance", "relevance_low", "drop", "gain"):
