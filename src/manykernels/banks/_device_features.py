@@ -138,7 +138,7 @@ def maker(kernel, view):
         def landmarks(rows):
             x = view.at(rows) - middle
             B = base_block(inner.base, x, Z, ((x * x).sum(1), (Z * Z).sum(1))).mul_(g).add_(c)
-            return (B.exp_() if degree == 0 else B.pow_(int(degree))) @ P
+            return (B.exp_() if degree == 0 else B.pow_(degree)) @ P
 
         return landmarks
     return lambda rows: place.tensor(kernel.features(view.X[rows]))

@@ -151,14 +151,14 @@ class Tiles:
     def _mixed(self, group, exponentials, weights, shift, top):
         """(tables (T, cells, terms) of weighted sums of exponentials minus their shifts, delta, first)."""
         w, rate = weights[:, group.members[exponentials]], group.rate[exponentials]
-        key = rate.tobytes(), cells(rate, top)[1], w.tobytes()
-        if self.kept is not None and key in self.kept:
+        key = None if self.kept is None else (rate.tobytes(), cells(rate, top)[1], w.tobytes())
+        if key is not None and key in self.kept:
             return self.kept[key]
         table, *cell = tables(rate, top, self.dtype)
         mix = (w @ table.reshape(len(table), -1)).reshape(len(w), *table.shape[1:])
         mix[:, :, 0] -= (w @ shift[exponentials])[:, None]
         found = mix.astype(self.dtype), *cell
-        if self.kept is not None and len(self.kept) < MAX_KEPT_TABLES:
+        if key is not None and len(self.kept) < MAX_KEPT_TABLES:
             self.kept[key] = found
         return found
 

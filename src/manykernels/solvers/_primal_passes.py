@@ -119,10 +119,6 @@ class BlockPasses(Run):
             level.kept[part] = self.blocks.features(level.rows[part])
         return level.kept[part]
 
-    def _room(self, size):
-        """An array for the features of this many examples; None if they do not fit in memory, or are on a device."""
-        return self.blocks.room(size, self.D)
-
     def _visit(self, level, place, mu, first=False):
         rows, weights, blocks, size = level.rows, place.w * self.root, self.blocks, self.blocks.size
         f, a = np.empty((2, self.T, len(rows)))

@@ -168,7 +168,7 @@ class Descent(BlockPasses):
             if visit.smoothing > allowed and rest <= 4 * visit.smoothing:  # of the order of μ²
                 mu *= max(0.9 * np.sqrt(allowed / visit.smoothing), 0.4)
             if whole and len(near) <= MAX_PARTIAL_SHARE * len(level.rows):
-                small = Stage(near, 0.7 * level.enough, visit.far, self._room(len(near)))
+                small = Stage(near, 0.7 * level.enough, visit.far, self.blocks.room(len(near), self.D))
                 from_here = last[0], visit._replace(f=visit.f[:, visit.near])
                 place, mu = self._descend(small, place, mu, from_here)
 
