@@ -10,7 +10,7 @@ from manykernels.banks import DenseBank
 from manykernels.problem import Problem
 from manykernels.regularizers import Entropy, LpNorm
 from manykernels.solvers import Control, Oracle, solve
-from manykernels.solvers._oracle import Run
+from manykernels.solvers._run import Run
 
 
 def certify(problem, Ks, theta, a, b):

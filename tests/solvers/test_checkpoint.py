@@ -130,7 +130,7 @@ def test_times_of_a_run_that_goes_on_rise_from_step_to_step(path, monkeypatch):
 def test_an_interrupt_leaves_a_checkpoint_to_go_on_from(solver, path, monkeypatch):
     model = clone(STRINGS).set_params(solver=solver, tol=1e-5, checkpoint=path)
     whole = clone(model).set_params(checkpoint=None).fit(X, Y)
-    from manykernels.solvers._oracle import Run
+    from manykernels.solvers._run import Run
 
     record = Run.record
 

@@ -10,7 +10,7 @@ from manykernels import losses, regularizers
 from manykernels.banks import DenseBank
 from manykernels.problem import Problem
 from manykernels.solvers import SOLVERS, Control, Oracle, solve
-from manykernels.solvers._oracle import Finished
+from manykernels.solvers._run import Finished
 
 
 def problem(loss="squared", regularizer=None, c=1.0, scale=1.0, n=12, M=3, intercept=True):

@@ -14,7 +14,7 @@ from manykernels.regularizers import BlockElasticNet, LpNorm, LpSum, MixedNorm, 
 from manykernels.solution import Solution
 from manykernels.solvers import LAST_PATIENCE, Control, solve
 from manykernels.solvers._last_step import thinned
-from manykernels.solvers._oracle import Stall
+from manykernels.solvers._run import Stall
 from manykernels.solvers._wrapper import Wrapper
 from manykernels.solvers.newton import NewtonStep
 from manykernels.strings import degree_kernels

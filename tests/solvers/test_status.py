@@ -8,7 +8,7 @@ from manykernels.losses import Hinge, Squared
 from manykernels.problem import Problem
 from manykernels.regularizers import EmpiricalBayes, LpNorm
 from manykernels.solution import Solution, Status
-from manykernels.solvers import _oracle, diagnosis, solve
+from manykernels.solvers import _run, diagnosis, solve
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -53,7 +53,7 @@ def test_work_that_is_used_up(monkeypatch):
 @pytest.mark.parametrize("tol, precision", [(1e-2, "float32"), (1e-6, "float64")])
 def test_precision_is_that_of_the_combined_kernel(tol, precision, monkeypatch):
     assert solve(problem(*PLAIN), tol=tol, solver="newton").precision == "float64"  # few examples
-    monkeypatch.setattr(_oracle, "MIN_FLOAT32_EXAMPLES", 0)
+    monkeypatch.setattr(_run, "MIN_FLOAT32_EXAMPLES", 0)
     assert solve(problem(*PLAIN), tol=tol, solver="newton").precision == precision
 
 

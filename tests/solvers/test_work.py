@@ -112,7 +112,7 @@ def test_the_classes_of_a_fit_share_the_work(classes, monkeypatch):
             return super().__enter__()
 
     monkeypatch.setattr(solvers, "SMALL_FIT_WORK", 4e4)
-    monkeypatch.setattr("manykernels.solvers._oracle.Allowance", Counted)
+    monkeypatch.setattr("manykernels.solvers._run.Allowance", Counted)
     X = np.random.default_rng(0).normal(size=(3 * classes, 2))
     model = MKLClassifier([("k", Linear())], solver=Endless(), tol=1e-12, multi_class="ovr", C=1.0)
     with pytest.warns(ConvergenceWarning, match="a fit of this size may do no more work"):

@@ -16,7 +16,8 @@ from .._state import check, check_array, check_csr, check_index, check_is, check
 from ..kernels.linear import Linear
 from ..kernels.normalize import kind_of, precision
 from ._feature_rows import DenseRows, SparseRows, as_rows
-from .explicit import ExplicitBank, Vectors, len_of
+from .explicit import ExplicitBank, len_of
+from .vectors import Vectors
 
 MIN_VARIANCE_SHARE = 1e-6  # of features, relative to their squares: below, coordinate steps drown in the constant
 MAX_FEATURE_RATIO = 10  # entries of F per n · max(n, 1,000): above, kernel matrices are used

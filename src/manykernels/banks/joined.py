@@ -5,7 +5,8 @@ import numpy as np
 from .._state import check, check_index, check_is, check_list, check_same
 from ..kernels import KernelList
 from .base import Predictor
-from .explicit import ExplicitBank, Vectors
+from .explicit import ExplicitBank
+from .vectors import Vectors
 
 
 class JoinedBank(ExplicitBank):

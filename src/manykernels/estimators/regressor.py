@@ -70,9 +70,8 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
         "auto" is "spherical" if kernels count words of sequences, some more than 1.5 times as long as others, and all
         other kernels have k(x, x) = 1; else "multiplicative". `normalize_` has the choice.
-        `Constant` and `Identity` are never normalised. Above 10,000 examples a sample of the pairs gives the scales of
-        "multiplicative", with an error of at most 0.1 %, if kernels are computed on the fly and `tol` is at least 1e-4;
-        "exact" is "multiplicative" from all pairs.
+        `Constant` and `Identity` are never normalised. Above 10,000 examples "multiplicative" may estimate its scales
+        (docs/performance.md); "exact" takes all pairs.
     slack : bool, default False
         Whether to add the identity as a kernel, with the weight `slack_weight_`. The identity fits single training
         examples and predicts nothing about others, so that nearly diagonal kernels need no weight for that purpose.

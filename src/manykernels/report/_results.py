@@ -6,6 +6,7 @@ from typing import Any
 from .._pictures import short
 from ..inspect.sources import Shared
 from . import _charts as charts
+from . import _covariate_table as covariate_table
 from . import _rate_views as rate_views
 from . import _survival as survival
 from . import _words as words
@@ -33,7 +34,6 @@ from ._html import (
 from ._worth import clear, worth_of
 
 MAX_SITE_UNITS = 4  # columns of the table of groups
-MAX_OUTPUTS, MAX_COVARIATES = 4, 40  # of the table of coefficients
 
 
 def sure(facts):
@@ -212,7 +212,7 @@ def sources(facts):
     first = {"relevance": "the most relevant first", "permute": "the largest loss first", "share": "the heaviest first"}
     title = f"Sources, {first[measure]}"
     out = [
-        covariates(facts),
+        covariate_table.coefficients(facts),
         paragraphs(explain),
         table(columns, body, title, note=note, tools=True, kind=f"stack {'four' if method else ''}"),
     ]
@@ -227,35 +227,6 @@ def sources(facts):
     for one in found["shared"]:
         out.append(paragraphs(f"{Shared(**one).said(lambda other: name(other, 40))}."))
     return together(out, _sites(facts), paragraphs(words.identical(facts)), _classes(facts))
-
-
-def covariates(facts):
-    """The coefficients of the covariates, for each output, and e^w where it is a ratio."""
-    found = facts["model"]["covariates"]
-    if not found:
-        return ""
-    outputs, ratio = found["coefficients"][:MAX_OUTPUTS], found["ratio"]
-    heads = [f" of {name(label, 20)}" for label in facts["model"]["classes"] or []] if len(outputs) > 1 else [""]
-    heads = heads if len(heads) >= len(outputs) else [f" of output {t}" for t in range(len(outputs))]
-    columns = [Column("covariate")]
-    for head in heads[: len(outputs)]:
-        columns += [Column(f"coefficient{head}", "num")] + [Column(f"{ratio}{head}", "num")] * bool(ratio)
-    rows = []
-    for k, key in enumerate(found["names"][:MAX_COVARIATES]):
-        line: list[Any] = [name(key, 40)]
-        for coefficients in outputs:
-            w = coefficients[k]
-            line.append(cell(figures(w), w))
-            if ratio:
-                e = math.exp(min(w, 700.0))
-                line.append(cell(figures(e), e))
-        rows.append(line)
-    left = len(found["names"]) - len(rows)
-    note = "A coefficient is the change of the decision for one unit of the covariate, or for a level against the "
-    note += "first level of its column, with the other covariates and the sources unchanged."
-    note += f" The {ratio} is e to the coefficient." * bool(ratio)
-    note += f" {left:,} more are in the JSON file." * (left > 0)
-    return table(columns, rows, "Covariates, in the fit on all data", note=note, tools=len(rows) > 10)
 
 
 def _sites(facts):

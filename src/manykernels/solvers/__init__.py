@@ -20,7 +20,8 @@ from .._work import Allowance
 from ..inner import InnerProblem
 from ..solution import Status
 from ._last_step import thinned
-from ._oracle import Oracle, Stall
+from ._oracle import Oracle
+from ._run import Stall
 from ._warm import begin_from
 from .base import BaseSolver, Caller, Control, Monitor, seed_of
 from .checkpoint_file import Watch

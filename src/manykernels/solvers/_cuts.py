@@ -11,7 +11,7 @@ import numpy as np
 
 from .._simplex import project_simplex
 from .._work import spend
-from ._oracle import Finished
+from ._run import Finished
 
 MAX_SLOPES = 10_000  # evaluations of slopes that the small programs may take before the gap is halved
 

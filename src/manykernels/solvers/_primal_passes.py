@@ -15,9 +15,9 @@ import numpy as np
 from .._memory import MemoryBudget
 from ..inner import host_problem
 from ..problem import Certificate
-from ._oracle import Run
 from ._primal_device import DeviceBlocks
 from ._primal_quadratic import Curvature
+from ._run import Run
 from ._warm import onto_total
 
 ROWS_PER_BLOCK = 2048

@@ -19,7 +19,7 @@ import numpy as np
 from .._work import spend
 from ..inner import inner_problem
 from ._cuts import Cut, cuts_for
-from ._oracle import Run, Stall, is_finite
+from ._run import Run, Stall, is_finite
 
 FIRST_ACTIVE = 400  # examples of the first active set
 MAX_ACTIVE_SHARE = 0.7  # of the examples; a larger active set becomes all of them

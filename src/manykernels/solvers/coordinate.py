@@ -28,7 +28,8 @@ from scipy.sparse import issparse
 from .._work import spend
 from ..inner import InnerProblem
 from ._cuts import cuts_for
-from ._oracle import InnerPoint, Run, Stall
+from ._oracle import InnerPoint
+from ._run import Run, Stall
 from ._warm import begin_from, onto_total
 from .base import BaseSolver, seed_of
 from .newton import Newton

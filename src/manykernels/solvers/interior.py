@@ -23,7 +23,7 @@ from scipy.linalg import LinAlgError
 from ..inner import host_problem
 from ._interior_path import JointPath, SimplexWeights, SmoothWeights, share_of_bound
 from ._interior_system import PRECONDITIONER_COLUMNS, StackedFeatures
-from ._oracle import Finished, Run
+from ._run import Finished, Run
 from ._warm import onto_total
 from .base import BaseSolver
 

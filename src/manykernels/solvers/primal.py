@@ -27,9 +27,9 @@ import numpy as np
 
 from ..banks.choice import MIN_EXAMPLES_PER_FEATURE
 from ..inner.systems import blas_for
-from ._oracle import Finished
 from ._primal_passes import MOVABLE_DISTANCE, BlockPasses, LinearModel, Stage
 from ._primal_quadratic import Answer
+from ._run import Finished
 from ._warm import begin_from
 from .base import BaseSolver
 from .coordinate import Coordinate

@@ -36,7 +36,8 @@ from ..._state import check
 from ..._threads import n_threads, run_blocks, slices
 from ...kernels.normalize import inverse_root
 from ...strings.base import check_alike, check_length
-from ..explicit import ExplicitBank, Vectors, len_of
+from ..explicit import ExplicitBank, len_of
+from ..vectors import Vectors
 from ._word_readers import HASH, MAP, SORTED, FreeWords, PositionedWords
 
 AT_ANY_PLACE = "channels", "windows"  # families of kernels whose words may stand at any place

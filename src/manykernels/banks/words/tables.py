@@ -21,7 +21,8 @@ from ...kernels.normalize import inverse_root
 from ...sequences.alphabet import DNA
 from ...strings.base import check_alike
 from ...strings.mismatch_filters import eigenvalue
-from ..explicit import ExplicitBank, Vectors, diagonals, len_of
+from ..explicit import ExplicitBank, diagonals, len_of
+from ..vectors import Vectors
 from .linadd import numbers
 
 MAX_WORDS = 2**24  # of l letters: 128 MiB

@@ -18,7 +18,8 @@ from ..._state import check, check_is, check_same
 from ..._threads import run_blocks
 from ...kernels.normalize import inverse_root, kind_of
 from ...strings.base import check_alike, check_length
-from ..explicit import ExplicitBank, Vectors, diagonals, len_of
+from ..explicit import ExplicitBank, diagonals, len_of
+from ..vectors import Vectors
 from ._trie_stores import TRIE_LANES, Store, TrieGroup, letters
 
 PACKED_ROWS = 4096  # sequences packed at a time

@@ -28,7 +28,7 @@ import numpy as np
 from ..._work import spend
 from ...inner import InnerProblem
 from .._cuts import Cut, cuts_for
-from .._oracle import Finished, Run
+from .._run import Finished, Run
 from ..base import BaseSolver
 from ._kernel_rows import rows_of
 
