@@ -61,6 +61,10 @@ class Solution(Stored):
         A better dual point, if the solver found one, such as a mean of its cuts.
     log_marginal_likelihood, stationarity, noise : float, optional
         Of empirical Bayes: the noise is σ².
+    norms : array (M',), optional
+        q_m = Σ_t a_tᵀK_m a_t of the usable kernels, if the solver knows them at a; not kept in files.
+    active : array of int, optional
+        The last active examples, with which a warm start begins; not kept in files.
 
     Examples
     --------
@@ -89,9 +93,12 @@ class Solution(Stored):
     log_marginal_likelihood: float | None = None
     stationarity: float | None = None
     noise: float | None = None
+    norms: np.ndarray | None = field(default=None, repr=False)
+    active: np.ndarray | None = field(default=None, repr=False)
 
     def to_state(self) -> dict[str, Any]:
-        return vars(self) | {"status": None if self.status is None else self.status.value}
+        state = vars(self) | {"status": None if self.status is None else self.status.value}
+        return {name: value for name, value in state.items() if name not in ("norms", "active")}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:

@@ -1,6 +1,7 @@
 """The primal problem as a conic program in cvxpy, solved by Clarabel: independent of the package."""
 
 import contextlib
+import itertools
 import warnings
 from numbers import Real
 
@@ -166,12 +167,13 @@ CAREFUL = {
 def prove(problem, **options):
     """Solves to the tightest tolerance, at most 1e-8, that rounding lets Clarabel prove, or raises an error.
 
-    Squares stay in the objective, or, where that proves nothing, become cones.
+    Squares stay in the objective, or, where that proves nothing, become cones; then the data keep their scale.
     """
-    for tol, form in [(tol, form) for form in (options, {"use_quad_obj": False}) for tol in (1e-10, 1e-9, 1e-8)]:
+    forms = (options, {"use_quad_obj": False}, {"equilibrate_enable": False}, {"max_step_fraction": 0.8})
+    for form, tol in itertools.product(forms, (1e-10, 1e-9, 1e-8)):
         with contextlib.suppress(cp.SolverError), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Solution may be inaccurate")
-            problem.solve(cp.CLARABEL, tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=tol, **CAREFUL, **form)
+            problem.solve(cp.CLARABEL, tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=tol, **CAREFUL | form)
             if problem.status == cp.OPTIMAL:
                 return
     raise cp.SolverError(f"the oracle stopped with status {problem.status}")

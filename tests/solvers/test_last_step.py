@@ -200,3 +200,27 @@ def test_a_single_kernel_on_the_simplex_takes_no_last_step():
         raise AssertionError("nothing is to be thinned")
 
     assert thinned(problem, found, 0.1, again) is found
+
+
+@pytest.mark.parametrize("close", [0.0, 1e-4, 1.0])
+def test_the_certificate_of_a_thinned_point_is_that_of_its_point_and_its_bound(close, monkeypatch):
+    """With the bound of the run, or with a new one: primal at (θ, a, b), dual at `dual_a` over all kernels."""
+    monkeypatch.setattr(manykernels.solvers._last_step, "CLOSE", close)
+    X, y, kernels = widths()
+    stack = np.stack([kernel(X[:, columns]) for _, kernel, columns in kernels], axis=2)
+    problem = Problem(DenseBank(stack), np.where(y, 1.0, -1.0), Hinge(), LpNorm(1), 1.0)
+    plain, found = solve(problem, "newton", tol=1e-3, thin=False), solve(problem, "newton", tol=1e-3)
+    assert found.primal <= plain.primal and found.gap <= plain.gap <= 1e-3
+    assert not np.array_equal(found.a, plain.a)
+    K = np.array([problem.bank.matrix(row, None, np.float64, False) for row in np.eye(problem.bank.M)[problem.kernels]])
+    outputs = np.einsum("m,mij,tj->ti", found.theta[problem.kernels], K, found.a)
+    proof = found.a if found.dual_a is None else found.dual_a
+    values = [
+        problem.certificate(problem.losses(outputs, found.b), a, found.b, found.theta[problem.kernels], q)
+        for a in (found.a, proof)
+        for q in [np.einsum("ti,mij,tj->m", a, K, a)]
+    ]
+    assert found.primal == pytest.approx(values[0].primal, rel=1e-8)
+    assert found.dual == pytest.approx(values[1].dual, rel=1e-8)
+    assert found.gap == pytest.approx((found.primal - found.dual) / values[0].scale, abs=1e-8)
+    assert found.history[-1]["gap"] == found.gap

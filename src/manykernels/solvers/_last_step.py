@@ -8,7 +8,8 @@ the dual value of a takes all q_m = aᵀK_m a:
 
     gap = (primal(θ, a, b) − dual) / scale ,   the larger dual value of the run and of the last step.
 
-A point whose gap is above tol is not taken.
+A point whose gap is above tol is not taken. If the gap was CLOSE already, the bound of the run is enough, and the
+q_m of the kernels left out are not computed again.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ FINER, FINEST = 1e-5, 1e-9  # the gap among the kernels with weight: times tol, 
 SINGLE = 1e-5  # at least, if the kernels are in float32: rounding hides smaller gaps
 ENOUGH, MAX_ROUNDS = 100.0, 3  # times that gap over all kernels; rounds with more of the kernels until it is reached
 LEAST_SHARE = 1e-4  # of the sum of the weights: smaller weights become 0 if the gap allows it
+CLOSE = 1e-4  # a gap that shows which kernels may have weight
 MAX_PRODUCTS = 2**24  # numbers of a block of products
 STEP = 1e-2  # of the largest weight, along the slope of the dual
 
@@ -52,8 +54,9 @@ def thinned(
         before, seen = found, keep
         found = _continued(problem, found, tol, again, keep, aim)
         gained = before.primal - found.primal
-        if found.interrupted or found.gap <= enough or gained <= ENOUGH * fine * abs(found.primal):
-            break  # no kernel was missing
+        no_kernel_missing = before.gap <= CLOSE or gained <= ENOUGH * fine * abs(found.primal)
+        if found.interrupted or found.gap <= enough or no_kernel_missing:
+            break
     theta, regularizer = found.theta[problem.kernels], problem.regularizer
     keep = theta > LEAST_SHARE * theta.sum()
     if found.interrupted or not keep.any() or np.count_nonzero(keep) == np.count_nonzero(theta):
@@ -75,7 +78,17 @@ def _continued(problem, found, tol, again, keep, aim):
         part = again(problem.among(keep), aim, found)
     except KeyboardInterrupt:
         return replace(found, interrupted=True)
-    return replace(_better(problem, found, part, tol), interrupted=part.interrupted)
+    better = _nearer(found, part) if found.gap <= CLOSE and part.gap > 0 else _better(problem, found, part, tol)
+    return replace(better, interrupted=part.interrupted)
+
+
+def _nearer(found, part):
+    """The point of `part` with the bound of `found`, if its primal value is less."""
+    if not part.primal < found.primal:
+        return found
+    scale = (part.primal - part.dual) / part.gap
+    proof = found.a if found.dual_a is None else found.dual_a
+    return _replaced(found, part, part.b, part.primal, found.dual, max((part.primal - found.dual) / scale, 0.0), proof)
 
 
 def _better(problem, found, part, tol):
@@ -94,11 +107,16 @@ def _better(problem, found, part, tol):
     gap = (primal - dual) / scale
     if not -1e-6 < gap <= tol:
         return found
-    dual, gap, proof = min(dual, primal), max(gap, 0.0), None if proof is a else proof
-    counts = {"n_kernels": int(np.count_nonzero(theta)), "n_support": int(np.count_nonzero(a.any(axis=0)))}
-    history = [*found.history[:-1], found.history[-1] | counts | {"primal": primal, "dual": dual, "gap": gap}]
-    point = {"theta": part.theta, "a": a, "b": b, "dual_a": proof}
-    return replace(found, primal=primal, dual=dual, gap=gap, history=history, **point)
+    return _replaced(found, part, b, primal, dual, gap, None if proof is a else proof)
+
+
+def _replaced(found, part, b, primal, dual, gap, proof):
+    """`found` with the point (θ, a) of `part` and its certificate, in the last record too."""
+    values = {"primal": primal, "dual": min(dual, primal), "gap": max(gap, 0.0)}
+    n_kernels, n_support = np.count_nonzero(part.theta), np.count_nonzero(part.a.any(axis=0))
+    record = found.history[-1] | values | {"n_kernels": int(n_kernels), "n_support": int(n_support)}
+    point = {"theta": part.theta, "a": part.a, "b": b, "dual_a": proof, "norms": None}
+    return replace(found, history=[*found.history[:-1], record], **values, **point)
 
 
 def _norms(problem, a, which=None, weights=None):
@@ -129,7 +147,8 @@ def _pulled(problem, found):
     theta, regularizer = found.theta[problem.kernels], problem.regularizer
     keep, error = theta > 0, np.where(theta > 0, 0.0, np.sqrt(found.gap))
     for a in (found.a, found.dual_a):
-        q = np.zeros(1) if a is None else _norms(problem, a)[0]
+        known = found.norms if a is found.a else np.zeros(1) if a is None else None
+        q = _norms(problem, a)[0] if known is None else known
         if q.max() > 0 and regularizer.has("prox"):
             step = STEP * float(theta.max()) / float(q.max())
             keep = keep | (regularizer.prox(theta + 0.5 * step * (1.0 + error) * q, step) > 0)

@@ -15,13 +15,14 @@ def begin_from(solution, problem):
     """`solution` made feasible for `problem`; None if it has other examples or kernels."""
     if solution.a.shape != problem.Y.shape or solution.theta.shape != (problem.bank.M,):
         return None
+    solution = replace(solution, dual_a=None, norms=None)
     if problem.loss.coupled:  # its inner problem begins from the outputs of any a
-        return replace(solution, b=problem.no_b(), dual_a=None)
+        return replace(solution, b=problem.no_b())
     if problem.covariates is not None:
-        return replace(solution, a=_adjusted(solution.a, problem), b=problem.no_b(), dual_a=None)
+        return replace(solution, a=_adjusted(solution.a, problem), b=problem.no_b())
     rows = zip(solution.a, problem.Y, problem.c, strict=True)
     a = np.array([_feasible(*row, problem.loss, problem.intercept) for row in rows])
-    return replace(solution, a=a, b=np.reshape(solution.b, (len(a), -1))[:, 0], dual_a=None)
+    return replace(solution, a=a, b=np.reshape(solution.b, (len(a), -1))[:, 0])
 
 
 def _adjusted(a, problem):
@@ -36,7 +37,10 @@ def _adjusted(a, problem):
 
 
 def _feasible(a, y, c, loss, intercept):
-    """a within its box, with Σa = total where there is an intercept: its entries share the difference by their room."""
+    """a within its box, with Σa = total where there is an intercept: entries share the difference by their room.
+
+    The entries that are not 0 share it if they have the room, so that the support stays as it is.
+    """
     lo, hi = loss.box(y, c)
     if loss.interior:  # strictly inside
         edge = 1e-6 * np.minimum(hi - lo, c)
@@ -46,7 +50,10 @@ def _feasible(a, y, c, loss, intercept):
     if lacks == 0.0:
         return a
     room = np.minimum(hi - a if lacks > 0 else a - lo, abs(lacks))
-    return a + lacks * room / room.sum() if room.sum() >= abs(lacks) else loss.start(y, c, intercept)
+    for shared in (np.where(a != 0, room, 0.0), room):
+        if shared.sum() >= abs(lacks):
+            return a + lacks * shared / shared.sum()
+    return loss.start(y, c, intercept)
 
 
 def onto_total(a, inner):

@@ -74,8 +74,9 @@ class Wrapper(Run):
         self.step, self.last, self.stalled = step, None, control.stalled or Stall(step.patience)
         self.lead = self.cuts = None  # the point with the best primal value on the active examples
         self.dtype = self.first_dtype
-        self.scale = float(problem.c.sum())
+        self.scale, self.nearest = float(problem.c.sum()), None
         if control.warm is not None:  # the effort that a similar problem needed
+            self.nearest = control.warm.active
             self.scale = min(self.scale, max(abs(control.warm.primal), 1e-6 * self.scale))
             if control.warm.precision == "float64":
                 self.dtype = np.float64
@@ -123,7 +124,7 @@ class Wrapper(Run):
             if gap <= enough:
                 visits, enough = visits + 1, self.tol
                 before = None  # the gap stays small, so the next inner problem is solved well
-                if visits == 1 and not self.whole and self._nearly_all_matter(state):
+                if visits == 1 and not self.whole and self.nearest is None and self._nearly_all_matter(state):
                     self._activate(np.arange(self.n))
                     continue
                 gap, outputs, b = self._certify()
@@ -142,17 +143,18 @@ class Wrapper(Run):
         self._certify()
 
     def _first_rows(self):
-        """The support of a warm start, or an even spread over each class; all examples where the set is small."""
+        """The support of a warm start and the examples next to it; without one an even spread over each class.
+
+        All examples where the set is small.
+        """
         n = self.n
-        if n <= 3 * FIRST_ACTIVE or self.problem.loss.total or self.problem.bank.even:
+        if not self._may_leave_out():
             return np.arange(n)
         used = (self.a != 0).any(axis=0)
-        if used.any() and not self.problem.loss.interior:
-            spread = np.zeros(n, bool)
-            spread[:: max(1, n // FIRST_ACTIVE)] = True
-            return np.flatnonzero(used | spread)
-        if self.problem.loss.interior:
-            return np.arange(n)
+        if used.any():
+            others = slice(None, None, max(1, n // FIRST_ACTIVE)) if self.nearest is None else self.nearest
+            used[others] = True
+            return np.flatnonzero(used)
         keep = np.zeros(n, bool)
         share = max(FIRST_ACTIVE, n // 4)
         rng = np.random.default_rng(0)
@@ -162,6 +164,11 @@ class Wrapper(Run):
                 index = np.flatnonzero(group & (c > 0))
                 keep[rng.permutation(index)[: max(20, share * len(index) // n)]] = True
         return np.flatnonzero(keep)
+
+    def _may_leave_out(self):
+        """Whether the active set may be smaller than all examples."""
+        loss = self.problem.loss
+        return not (self.n <= 3 * FIRST_ACTIVE or loss.total or loss.interior or self.problem.bank.even)
 
     def _activate(self, rows):
         self.rows, self.lead, self.upper = rows, None, np.inf
@@ -259,7 +266,9 @@ class Wrapper(Run):
         self.raise_lower(dual, self.a.copy(), b)
         least = np.inf if self.best is None else self.best["primal"]
         if primal < least and is_finite(theta, self.a, b, primal):
-            self.best = {"theta": theta, "a": self.a.copy(), "b": b, "primal": primal, "scale": scale}
+            self.best = {"theta": theta, "a": self.a.copy(), "b": b, "primal": primal, "scale": scale, "norms": q}
+            if self._may_leave_out():
+                self.best["active"] = self._nearest(outputs, b)
         self.upper, self.scale = primal, scale
         self.history[-1].update(primal=primal, dual=self.lower, gap=self.gap, certified=True)
         return self.gap, outputs, b
@@ -269,11 +278,16 @@ class Wrapper(Run):
 
     def _grow(self, outputs, b, visits):
         """Makes the examples that matter at these outputs the active set; from the third time on none leaves it."""
+        keep = self._nearest(outputs, b)
+        self._activate(np.union1d(keep, self.rows) if visits > 2 else keep)
+
+    def _nearest(self, outputs, b):
+        """The examples that matter at these outputs and the nearest others, sorted; all of them if they are many."""
         problem = self.problem
         slack = np.min([
             inner_problem(problem, y, c).slack(a, f, b_t)
             for y, c, a, f, b_t in zip(problem.Y, problem.c, self.a, outputs, b, strict=True)
         ], axis=0)  # fmt: skip
         needed = max(int((1 + SPARE_SHARE) * np.count_nonzero(slack <= 0)), FIRST_ACTIVE)
-        keep = np.argsort(slack, kind="stable")[:needed] if needed < MAX_ACTIVE_SHARE * self.n else np.arange(self.n)
-        self._activate(np.union1d(keep, self.rows) if visits > 2 else np.sort(keep))
+        few = needed < MAX_ACTIVE_SHARE * self.n
+        return np.sort(np.argsort(slack, kind="stable")[:needed]) if few else np.arange(self.n)
