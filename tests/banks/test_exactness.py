@@ -73,11 +73,13 @@ def test_every_solver_finds_the_same_optimum(solver, name, p):
 def test_reported_certificate_is_that_of_the_returned_point(p):
     Ks, y = make(4, n=50)
     s = fit(Ks, y, "hinge", p, 1e-5)
-    q = np.einsum("ti,mij,tj->m", s.a, Ks, s.a)
+    bound = s.a if s.dual_a is None else s.dual_a
+    q, of_bound = (np.einsum("ti,mij,tj->m", a, Ks, a) for a in (s.a, bound))
     f = np.einsum("m,mij,tj->ti", s.theta, Ks, s.a) + s.b[:, None]
     primal = np.maximum(0, 1 - y * f).sum() + 0.5 * s.theta @ q
-    dual = (s.a * y).sum() - regularizers.get(p).conjugate(q / 2)
-    assert abs(s.a.sum()) < 1e-9 and (s.a * y >= 0).all() and (s.a * y <= 1).all()
+    dual = (bound * y).sum() - regularizers.get(p).conjugate(of_bound / 2)
+    for a in (s.a, bound):
+        assert abs(a.sum()) < 1e-9 and (a * y >= 0).all() and (a * y <= 1).all()
     assert s.primal == pytest.approx(primal, rel=1e-9) and s.dual == pytest.approx(dual, rel=1e-9)
 
 

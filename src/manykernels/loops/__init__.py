@@ -11,3 +11,4 @@ OPTIONS: dict[str, Any] = {
     "nogil": True,
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
 }
+INNER = OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # for loops that only loops call

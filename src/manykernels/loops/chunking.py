@@ -3,16 +3,16 @@
 import numpy as np
 from numba import njit
 
-from . import OPTIONS
+from . import INNER, OPTIONS
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _add4(out, s0, s1, s2, s3, w0, w1, w2, w3):
     for j in range(len(out)):
         out[j] += w0 * s0[j] + w1 * s1[j] + w2 * s2[j] + w3 * s3[j]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _add1(out, s, w):
     for j in range(len(out)):
         out[j] += w * s[j]

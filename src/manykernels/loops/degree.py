@@ -11,7 +11,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from . import OPTIONS
+from . import INNER, OPTIONS
 from .sequences import unpack
 
 ROWS_PER_TILE = 2**16  # the values of one position then stay in the cache
@@ -117,7 +117,7 @@ def sizes(text, direct, coef, kern, depth, norms, alone):
         norms[i], alone[i] = whole, own
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _letter(data, start, bits, position):
     bit = position * bits
     return (data[start + (bit >> 3)] >> (bit & 7)) & ((1 << bits) - 1)
@@ -132,7 +132,7 @@ def tile(data, starts, bits, low, high, rows, codes):
             codes[at - low, r] = _letter(data, start, bits, at)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _cursors(depth, begin, rows, low):
     """Where the nodes of each row at position `low` begin."""
     cursor = begin[rows]
@@ -226,7 +226,7 @@ def add(text, rows, delta, values, coef, kern, low, high, q):
                     cursor[r] += 1
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _begin(text, direct, rows, at, word, bad):
     """The words of up to `direct` letters at a position, and the last place up to their end with an unknown letter."""
     data, starts, bits, length, size = text
@@ -239,7 +239,7 @@ def _begin(text, direct, rows, at, word, bad):
             word[r] = word[r] * size + c
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _next(data, start, bits, length, size, direct, at, word, bad, high):
     """(word, bad) of one row at `at` + 1, from those at `at`; high = size^(letters at `at` − 1)."""
     c = _letter(data, start, bits, at)

@@ -12,7 +12,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from . import OPTIONS
+from . import INNER, OPTIONS
 from .box_qp import single_steps
 from .degree import add, look_up
 from .sequences import unpack
@@ -31,7 +31,7 @@ DualTerms = namedtuple("DualTerms", "linear diagonal kink lo hi precision")  # s
 VisitMemory = namedtuple("VisitMemory", "left right K out sums growth moved delta")
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _planes(text, rows, low, high, left, right):
     """The bit planes of rows low … high − 1, as rows and as columns of a block."""
     data, starts, bits, length, size = text
@@ -45,7 +45,7 @@ def _planes(text, rows, low, high, left, right):
                 right[b, w, r] = left[r, b, w]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _compare(left, right, n, low, high, even, weight, runs, K):
     """Rows low … high − 1 of the kernel among n examples."""
     K[0, low:high, :n] = 0.0
@@ -55,7 +55,7 @@ def _compare(left, right, n, low, high, even, weight, runs, K):
         add_positions(left[low:high], right[:, :, :n], runs, np.zeros(1), K[:, low:high, :n])
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _solve(K, rows, state, terms, memory):
     """Solves the small problem of one visit with all other variables fixed; returns how many examples moved.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-from . import OPTIONS
+from . import INNER, OPTIONS
 
 # The round-to-nearest trick below must not be reassociated; the flags of a helper stay with it when it is inlined.
 _EXACT: Any = {"fastmath": {"contract", "nsz", "nnan"}}
@@ -81,7 +81,7 @@ def _locate_by_type(v):
     return locate
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _evaluate(b, degree, g, c, k):
     """k = the kernel at every entry of b."""
     if degree == 0:

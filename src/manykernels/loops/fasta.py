@@ -2,12 +2,12 @@
 
 from numba import njit
 
-from . import OPTIONS
+from . import INNER, OPTIONS
 
 NEWLINE, RETURN, SPACE, TAB, HEADER, COMMENT, AT, PLUS = 10, 13, 32, 9, 62, 35, 64, 43
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _line(chunk, start):
     """End of the line without trailing blanks, and the start of the next one."""
     end = start
@@ -19,7 +19,7 @@ def _line(chunk, start):
     return end, after
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _title(chunk, start, end):
     """Where the header's text begins, after the sign and blanks."""
     start += 1

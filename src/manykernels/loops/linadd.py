@@ -15,7 +15,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from . import OPTIONS
+from . import INNER, OPTIONS
 from .sequences import unpack
 
 MAP, SORTED = range(2)  # HASH is the third
@@ -333,7 +333,7 @@ def squares(word, sign, n, times):
     return total
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _count_pairs(ends, owner, code, alone, times, R, count):
     """count[i R + j] += the common words of rows i and j, from buckets of words with these ends, each `times`."""
     begin = 0

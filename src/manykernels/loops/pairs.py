@@ -15,7 +15,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from . import OPTIONS
+from . import INNER, OPTIONS
 from .team import command, commanded, meet
 
 VARIABLES_PER_RUN = 64
@@ -63,7 +63,7 @@ def dismiss(gate, threads):
     meet(gate, threads)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _steps(me, team, K, a, gradient, box, eps, max_steps):
     """Thread `me` has the variables low … high − 1; all threads find the same i, j and t.
 
@@ -120,7 +120,7 @@ def _steps(me, team, K, a, gradient, box, eps, max_steps):
     return steps, top - bottom, _middle(top, bottom)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _set(k, value, move, a, gradient, box, up, down):
     """Sets a[k], with the gradient of its own terms after a move, and its one-sided kinks.
 
@@ -133,7 +133,7 @@ def _set(k, value, move, a, gradient, box, up, down):
     down[k] = np.inf if value <= box.lo[k] else (-kink if value > 0 else kink)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _first(values):
     """The first place of the largest value."""
     best = 0
@@ -143,7 +143,7 @@ def _first(values):
     return best
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _least(values):
     """The smallest value; numba's own takes a second to compile."""
     least = values[0]
@@ -152,7 +152,7 @@ def _least(values):
     return least
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _partner(top, i, Ki, low, high, down, curvature, a, gradient, note):
     """Notes which of low … high − 1 gains most by falling: gain² / curvature, 0 if none gains."""
     best, j, ci = 0.0, -1, curvature[i]
@@ -172,13 +172,13 @@ def _partner(top, i, Ki, low, high, down, curvature, a, gradient, note):
         note[BEND] = _bend(ci, curvature[j], Ki[j])
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _bend(ci, ck, Kik):
     c = abs(ci + ck - 2.0 * Kik)  # negative only for indefinite kernels: keeps the step finite
     return c if c > MIN_CURVATURE else MIN_CURVATURE
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _any_partner(bar, top, ci, Ki, down, curvature, gradient):
     """The number of variables of a run with gain² / curvature above the bar."""
     count = 0
@@ -189,7 +189,7 @@ def _any_partner(bar, top, ci, Ki, down, curvature, gradient):
     return count
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _shift(t, Ki, Kj, low, high, up, a, gradient, note):
     """Updates the gradient of low … high − 1 by the step, and notes which of them gains most by rising."""
     top, i = -np.inf, -1
@@ -205,7 +205,7 @@ def _shift(t, Ki, Kj, low, high, up, a, gradient, note):
         note[RISES], note[AT] = i, a[i]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _any_riser(t, top, Ki, Kj, up, gradient):
     """Updates the gradient of a run by the step, and counts its variables above the top."""
     count = 0
@@ -216,7 +216,7 @@ def _any_riser(t, top, Ki, Kj, up, gradient):
     return count
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _lowest(down, gradient):
     bottom = np.inf
     for k in range(len(down)):
@@ -225,7 +225,7 @@ def _lowest(down, gradient):
     return bottom
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _middle(top, bottom):
     if np.isinf(top):
         return bottom if not np.isinf(bottom) else 0.0

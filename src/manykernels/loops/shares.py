@@ -14,7 +14,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from . import OPTIONS
+from . import INNER, OPTIONS
 from .elementwise import _exp2, pair
 
 LANES = 32  # support examples at a time: the factors of a hundred players stay in the first cache
@@ -31,7 +31,7 @@ Groups = namedtuple("Groups", "kind degree rate shift player first own")
 Nodes = namedtuple("Nodes", "t w first reach")
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _sides(X, i, Z, groups, empty, V, U):
     """V and U (P, L) of the example X[:, i] and the support Z (C, L), or of absent players if `empty`."""
     L = Z.shape[1]
@@ -62,7 +62,7 @@ def _sides(X, i, Z, groups, empty, V, U):
                     V[p, k] *= rate * b[0, k] + shift
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _divide_product(V, V0, nodes, D, mean, phi):
     """phi[p] += Σ_q w_q D_p Π_{r ≠ p} (V0_r + t_q D_r) with D = V − V0, for d = 0; D and `mean` (P, L) are room."""
     P, L = V.shape
@@ -87,7 +87,7 @@ def _divide_product(V, V0, nodes, D, mean, phi):
             phi[p, k] += D[p, k] * mean[p, k]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _series(V, U, V0, U0, t, G):
     """G[r] = [z^r] of t V e^{zU} + (1 − t) V0 e^{zU0}, (d + 1, L)."""
     L = V.size
@@ -103,7 +103,7 @@ def _series(V, U, V0, U0, t, G):
         G[len(G) - 2, k] += G[len(G) - 1, k]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _divide_sum(V, U, V0, U0, constant, t, w, phi, room):
     """The same for d >= 1: power series in z up to z^d are multiplied and divided; the `room` is G (d + 2, L), R, Q."""
     (G, R, Q), (P, L) = room, V.shape
@@ -137,7 +137,7 @@ def _divide_sum(V, U, V0, U0, constant, t, w, phi, room):
                     phi[p, k] += Q[d - r, k] * _gain(V, U, V0, U0, p, k, r)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _gain(V, U, V0, U0, p, k, r):
     """[z^r] of V_p e^{z U_p} − V0_p e^{z U0_p}."""
     a, a0 = V[p, k], V0[p, k]

@@ -6,7 +6,7 @@ The stream of example i is SplitMix64 started at a hash of (seed, i); a 64-bit d
 import numpy as np
 from numba import njit
 
-from . import OPTIONS
+from . import INNER, OPTIONS
 
 GOLD = np.uint64(0x9E3779B97F4A7C15)
 M1, M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -14,14 +14,14 @@ S16, S27, S30, S31 = np.uint64(16), np.uint64(27), np.uint64(30), np.uint64(31)
 LOW, ONE = np.uint64(0xFFFF), np.uint64(1)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _mix(z):
     z = (z ^ (z >> S30)) * M1
     z = (z ^ (z >> S27)) * M2
     return z ^ (z >> S31)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _permuted(i, n, half, seed):
     """Image of i under a permutation of 0 … n−1: four Feistel rounds on 2·half bits, repeated until inside."""
     mask = (ONE << half) - ONE

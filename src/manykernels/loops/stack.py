@@ -8,19 +8,19 @@ entries of each kernel: it keeps float32 digits where a kernel is nearly constan
 import numpy as np
 from numba import njit
 
-from . import OPTIONS
+from . import INNER, OPTIONS
 
 RUN_LENGTH = 256  # entries
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _add4(o, s0, s1, s2, s3, w, h):
     (w0, w1, w2, w3), (h0, h1, h2, h3) = w, h
     for j in range(len(o)):
         o[j] += w0 * (s0[j] - h0) + w1 * (s1[j] - h1) + w2 * (s2[j] - h2) + w3 * (s3[j] - h3)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _add1(o, s, w, h):
     for j in range(len(o)):
         o[j] += w * (s[j] - h)
@@ -68,7 +68,7 @@ def combine_first(S, kernels, w, shift, rows, cols, triangle, out):
                 o[j] = line[cols[j0 + j]]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _dot(w, s, h):
     total = w[0] - w[0]
     for m in range(len(w)):
@@ -93,7 +93,7 @@ def combine_last(S, kernels, w, shift, rows, cols, triangle, out):
                 out[r, j] = total
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _product(s, a, h):
     total = 0.0
     for b in range(0, len(a), RUN_LENGTH):
@@ -137,7 +137,7 @@ def multiply_first(S, kernels, shift, A, sums, cols, rows, first, out):
                 out[t, k, first + r] = _product(s, wide[t], h) + h * sums[t]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _multiply4(y, s, wide, h, a):
     """y += Σ_k a_k (s_k − h); returns the four (s_k − h)·wide."""
     (s0, s1, s2, s3), (a0, a1, a2, a3) = s, a
@@ -202,7 +202,7 @@ def multiply_half(K, h, A, cols, r0, r1, out):
             out[t, j] += sums[t, at[j]]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _add4_to(total, s0, s1, s2, s3, shift, a):
     a0, a1, a2, a3 = a
     for m in range(len(total)):
@@ -229,7 +229,7 @@ def multiply_last(S, kernels, shift, A, sums, cols, rows, out):
                 out[t, k, r] = total[kernels[k]] + shift[kernels[k]] * sums[t]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _probe(row, w, middle, u, ui, back):
     """((row − middle)·w, row·u), and back += u_i row."""
     weighted, forth = 0.0, 0.0
@@ -268,7 +268,7 @@ def survey_first(K, w, middle, u, out):
     out[0], out[1] = total, skew
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _pairs(part, skew, u, v, x, y, middle, wu, wx):
     """Two entries u, v and their mirror images x, y: two at a time, since the loop waits for memory."""
     for m in range(len(part)):

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-from . import OPTIONS
+from . import INNER, OPTIONS
 
 _CHUNK = 256  # columns worked on at a time
 _ONE, _TOP, _NONE = np.uint64(1), np.uint64(63), np.uint64(0)
@@ -67,7 +67,7 @@ def shift_planes(planes, shift, out):
                 out[b, w, j] = value
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _matches(x, Y, j0, width, match):
     """match[w, j] = the positions at which x (p + 1, W) and column j0 + j of Y (p + 1, W, m) have the same letter."""
     last = x.shape[0] - 1
@@ -81,7 +81,7 @@ def _matches(x, Y, j0, width, match):
                 row[j] &= ~(bits ^ y[j])
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _count(match, width, count):
     """count[j] = bits of column j; whether there are any."""
     found = _NONE
@@ -96,7 +96,7 @@ def _count(match, width, count):
     return found != _NONE
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _lengthen(match, width):
     """From words of k letters to words of k + 1: match &= match >> 1."""
     last = match.shape[0] - 1

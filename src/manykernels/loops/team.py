@@ -14,7 +14,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from . import OPTIONS
+from . import INNER, OPTIONS
 
 GATE = 48
 ARRIVED, MEETING, COMMAND = 0, 16, 32
@@ -51,7 +51,7 @@ def _read(typing_context, array, index):
     return types.int64(array, types.intp), generate
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _wait(spins):
     if POSIX and spins > SPINS + OFFERS:
         _sleep(NAP)

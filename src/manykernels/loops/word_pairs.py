@@ -10,7 +10,7 @@ of which those are added that make up l).
 import numpy as np
 from numba import njit
 
-from . import OPTIONS
+from . import INNER, OPTIONS
 from .strings import _ones
 
 _ONE, _NONE, _ALL = np.uint64(1), np.uint64(0), np.uint64(2**64 - 1)
@@ -71,7 +71,7 @@ def pair_sums(x, y, l, width, c, own, out):  # noqa: E741 (the paper's name)
             out[i, 0 if own else j] = total
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _mismatches(x, Y, out):
     """out[q] = the places at which x and entry q of Y differ."""
     first, bits = Y[0], x[0]
@@ -83,7 +83,7 @@ def _mismatches(x, Y, out):
             out[q] |= bits ^ other[q]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _sums(table, whole, valid, l):  # noqa: E741 (the paper's name)
     """table[0] marks mismatches; table[0 … 3] become the bits of their sums over l places, table[4] valid places."""
     T0, T1, T2, T3, T4 = table[0], table[1], table[2], table[3], table[4]
@@ -116,7 +116,7 @@ def _sums(table, whole, valid, l):  # noqa: E741 (the paper's name)
         T0[q], T1[q], T2[q], T3[q], T4[q] = r0, r1, r2, r3, whole[q] & valid
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _count(table, n, group, found):
     """found[h] += the number of valid places with 4 · group + h mismatches, h < 4."""
     T0, T1, T2, T3, T4 = table[0], table[1], table[2], table[3], table[4]
@@ -132,7 +132,7 @@ def _count(table, n, group, found):
     found[3] += float(n3)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _weigh(table, n, x_weights, y_weights, found):
     """found[h // 4, h % 4] += ω_u ω_v for every valid place with h mismatches; few places have so few."""
     T0, T1, T2, T3, T4 = table[0], table[1], table[2], table[3], table[4]

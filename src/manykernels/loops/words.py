@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from . import OPTIONS
+from . import INNER, OPTIONS
 
 
 @njit(**OPTIONS)
@@ -40,7 +40,7 @@ def count_words(codes, begin, end, out):
                 out[i, codes[p]] += 1
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _bucket(code, bits, direct):
     if direct:
         return code
