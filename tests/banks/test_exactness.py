@@ -8,11 +8,16 @@ from covering import covering
 from problems import costs, kind, make
 
 from manykernels import losses, regularizers
-from manykernels.banks import DenseBank
+from manykernels.banks import DenseBank, _stack
 from manykernels.problem import Problem
 from manykernels.solvers import solve
 
 P = [1, 1.1, 4 / 3, 2, 4, 16, np.inf]
+
+
+@pytest.fixture(autouse=True, params=[0, _stack.FEW_ENTRIES], ids=["loops", "NumPy"])
+def either_way(request, monkeypatch):
+    monkeypatch.setattr(_stack, "FEW_ENTRIES", request.param)
 
 
 def fit(Ks, y, name, p, tol, C=1.0, intercept=True, **options):

@@ -30,11 +30,13 @@ def stacks(n, wide, M, dtype, rng):
     yield Stack.of(np.asfortranarray(np.moveaxis(S, 0, 2))), S.astype(f8)
 
 
+@pytest.mark.parametrize("few", [0, 2**20])
 @pytest.mark.parametrize("n, wide, M", [(1, 1, 1), (5, 9, 3), (20, 13, 4), (9, 530, 6), (11, 257, 9)])
 @pytest.mark.parametrize("dtype", [f4, f8])
-def test_sums_and_products_of_a_stack_are_those_of_its_matrices(dtype, n, wide, M, monkeypatch):
-    """Rows in blocks of 7 with a rest, columns in runs of 256 with a rest, four kernels at a time with a rest."""
+def test_sums_and_products_of_a_stack_are_those_of_its_matrices(dtype, n, wide, M, few, monkeypatch):
+    """Rows in blocks of 7 with a rest, columns in runs of 256 with a rest, four kernels at a time with a rest; NumPy."""
     monkeypatch.setattr(_stack, "STACK_ROWS", 7)
+    monkeypatch.setattr(_stack, "FEW_ENTRIES", few)
     rng = np.random.default_rng(n)
     close = dict(rtol=0, atol=(1e-5 if dtype == f4 else 1e-13) * 40 * M)
     for stack, S in stacks(n, wide, M, dtype, rng):
@@ -57,11 +59,13 @@ def test_sums_and_products_of_a_stack_are_those_of_its_matrices(dtype, n, wide, 
                     np.testing.assert_allclose(found, np.einsum("mij,tj->tmi", block[part], A), err_msg=name, **close)
 
 
+@pytest.mark.parametrize("few", [0, 2**20])
 @pytest.mark.parametrize("n", [1, 6, 33, 70])
 @pytest.mark.parametrize("dtype", [f4, f8])
-def test_the_half_of_a_symmetric_stack_is_the_whole(dtype, n, monkeypatch):
+def test_the_half_of_a_symmetric_stack_is_the_whole(dtype, n, few, monkeypatch):
     """`mirror` works on tiles of 32; rows and columns are the same examples."""
     monkeypatch.setattr(_stack, "STACK_ROWS", 7)
+    monkeypatch.setattr(_stack, "FEW_ENTRIES", few)
     rng, M = np.random.default_rng(n), 5
     for stack, S in stacks(n, n, M, dtype, rng):
         S = S + np.swapaxes(S, 1, 2)

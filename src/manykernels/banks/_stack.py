@@ -9,6 +9,7 @@ from ..kernels.stack import KernelStack
 STACK_ROWS = 64  # of a block; fixed, so that results do not depend on the number of threads
 MIRROR_ROWS = 128
 HALF_BLOCKS = 128  # of products with the upper triangles of all kernels, at least: the work for the threads
+FEW_ENTRIES = 2**20  # that NumPy picks and sums: for so few the loops are not worth the seconds of compiling them
 
 
 class Stack:
@@ -83,10 +84,18 @@ class Stack:
 
         gather(self.array[m], rows, out)
 
-    def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
-        """Σ_m w_m (S_m[rows, cols] − shift_m), cols sorted; `symmetric` reads only the upper triangle."""
-        from ..loops import stack as loops
+    def _few(self, kernels, rows, cols, dtype):
+        """S_m[rows, cols] of some kernels in this type, (|kernels|, |rows|, |cols|), or None if they are many."""
+        if (self.shape[2] if self.last else len(kernels)) * len(rows) * len(cols) > FEW_ENTRIES:
+            return None
+        if self.last:
+            picked = np.moveaxis(self.array[np.ix_(rows, cols)], 2, 0)[kernels]
+        else:
+            picked = self.array[np.ix_(kernels, rows, cols)]
+        return picked.astype(dtype, copy=False)
 
+    def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
+        """Σ_m w_m (S_m[rows, cols] − shift_m), cols sorted; of a `symmetric` result the upper triangle counts."""
         kernels = np.flatnonzero(w)
         if not len(kernels):
             return np.zeros((len(rows), len(cols)), dtype)
@@ -94,20 +103,36 @@ class Stack:
         own = np.result_type(self.array.dtype, dtype)  # a scale may be outside the range of float32
         shift = np.zeros(len(w), own) if shift is None else shift.astype(own)
         w, out = np.asarray(w, dtype=own), np.empty((len(rows), len(cols)), dtype)
-        if self.last and 2 * len(kernels) > len(w):
-            kernels = kernels[:0]  # empty means all
+        few = self._few(kernels, rows, cols, own)
+        if few is None:
+            self._combine(kernels, w, shift, rows, cols, symmetric, out, n_jobs)
         else:
-            w, shift = w[kernels], shift[kernels]
-        loop = loops.combine_last if self.last else loops.combine_first
-
-        def block(r0):
-            part = slice(r0, r0 + STACK_ROWS)
-            loop(self.array, kernels, w, shift, rows[part], cols, r0 if symmetric else -1, out[part])
-
-        run_blocks(block, range(0, len(rows), STACK_ROWS), n_jobs)
+            few -= shift[kernels][:, None, None]
+            np.einsum("m,mij->ij", w[kernels], few, out=out, casting="same_kind")
         if symmetric:
             _mirror(out)
         return out
+
+    def _combine(self, kernels, w, shift, rows, cols, symmetric, out, n_jobs):
+        """`combined` by the loops, into `out`; if symmetric, only its upper triangle."""
+        from ..loops import stack as loops
+
+        far = len(cols) > 0 and cols[-1] + 1 - cols[0] > 4 * len(cols)
+        if self.last and 2 * len(kernels) > self.shape[2]:
+            kernels = kernels[:0]  # empty means all
+        else:
+            w, shift = w[kernels], shift[kernels]
+        if not self.last and not far:  # four kernels at a time: the last one again, with weight 0
+            more = -len(kernels) % 4
+            kernels, shift = (np.pad(values, (0, more), mode="edge") for values in (kernels, shift))
+            w = np.pad(w, (0, more))
+        loop = loops.combine_last if self.last else loops.combine_picked if far else loops.combine_first
+
+        def block(r0):
+            part, line = slice(r0, r0 + STACK_ROWS), np.empty(cols[-1] + 1, out.dtype)
+            loop(self.array, kernels, w, shift, rows[part], cols, r0 if symmetric else -1, line, out[part])
+
+        run_blocks(block, range(0, len(rows), STACK_ROWS), n_jobs)
 
     def products(self, A, cols, rows, kernels, shift, n_jobs=None):
         """S_m[rows, cols] @ A[t], (T, |kernels|, |rows|), cols sorted, in float64."""
@@ -116,6 +141,10 @@ class Stack:
         _check_sorted(cols)
         A = np.ascontiguousarray(A, dtype=np.float64)
         sums = A.sum(axis=1)
+        few = self._few(kernels, rows, cols, np.float64)
+        if few is not None:
+            few -= shift[kernels][:, None, None]
+            return np.einsum("mij,tj->tmi", few, A) + shift[kernels][:, None] * sums[:, None, None]
         if not self.last and np.array_equal(rows, cols):
             return self._half_products(A, cols, kernels, shift, n_jobs) + shift[kernels][:, None] * sums[:, None, None]
         out = np.empty((len(A), len(kernels), len(rows)))

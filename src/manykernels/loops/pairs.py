@@ -28,14 +28,13 @@ TeamMemory = namedtuple("TeamMemory", "threads gate notes work")  # what the thr
 BoxTerms = namedtuple("BoxTerms", "diagonal kink lo hi")
 
 
-@njit(**OPTIONS)
 def pair_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
     """Second-order pairs (i up, j down) until the largest violation is at most eps; returns (steps, violation, β).
 
     β, the multiplier of Σ a, is the intercept that these a imply: f = K a + β.
     """
-    team = TeamMemory(1, np.empty(1, np.int64), np.empty((1, NOTES[0], NOTES[1])), np.empty((3, len(a))))
-    return _steps(0, team, K, a, gradient, BoxTerms(diagonal, kink, lo, hi), eps, max_steps)
+    team = TeamMemory(1, np.empty(1, np.int64), np.empty((1, *NOTES)), np.empty((3, len(a))))
+    return steps(0, team, K, a, gradient, BoxTerms(diagonal, kink, lo, hi), eps, max_steps)
 
 
 @njit(**OPTIONS)
@@ -46,15 +45,14 @@ def follow(me, team, K, a, gradient, diagonal, kink, lo, hi, eps):
         max_steps = commanded(team.gate)
         if max_steps < 0:
             return
-        _steps(me, team, K, a, gradient, BoxTerms(diagonal, kink, lo, hi), eps, max_steps)
+        steps(me, team, K, a, gradient, BoxTerms(diagonal, kink, lo, hi), eps, max_steps)
 
 
-@njit(**OPTIONS)
 def lead(team, K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
     """`pair_steps` together with the threads that follow."""
     command(team.gate, max_steps)
     meet(team.gate, team.threads)
-    return _steps(0, team, K, a, gradient, BoxTerms(diagonal, kink, lo, hi), eps, max_steps)
+    return steps(0, team, K, a, gradient, BoxTerms(diagonal, kink, lo, hi), eps, max_steps)
 
 
 @njit(**OPTIONS)
@@ -63,8 +61,8 @@ def dismiss(gate, threads):
     meet(gate, threads)
 
 
-@njit(**INNER)
-def _steps(me, team, K, a, gradient, box, eps, max_steps):
+@njit(**OPTIONS)
+def steps(me, team, K, a, gradient, box, eps, max_steps):
     """Thread `me` has the variables low … high − 1; all threads find the same i, j and t.
 
     Threads pass the values of a moving variable through `notes`, since its owner may be writing the variable.
@@ -81,9 +79,9 @@ def _steps(me, team, K, a, gradient, box, eps, max_steps):
     meet(gate, threads)
     first, bottom = _first(notes[:, 0, TOP]), _least(notes[:, 0, LOWEST])
     top, i, at = notes[first, 0, TOP], int(notes[first, 0, RISES]), notes[first, 0, AT]
-    steps = 0
-    while top - bottom > eps and steps < max_steps:
-        steps += 1
+    done = 0
+    while top - bottom > eps and done < max_steps:
+        done += 1
         Ki = K[i]
         _partner(top, i, Ki, low, high, down, curvature, a, gradient, mine[1])
         meet(gate, threads)
@@ -107,17 +105,17 @@ def _steps(me, team, K, a, gradient, box, eps, max_steps):
         if low <= j < high:
             _set(j, back, -t, a, gradient, box, up, down)
         _shift(t, Ki, K[j], low, high, up, a, gradient, mine[0])
-        if steps % 32 == 0:
+        if done % 32 == 0:
             mine[0, LOWEST] = _lowest(down[low:high], gradient[low:high])
         meet(gate, threads)
         first = _first(notes[:, 0, TOP])
         top, i, at = notes[first, 0, TOP], int(notes[first, 0, RISES]), notes[first, 0, AT]
-        if steps % 32 == 0:
+        if done % 32 == 0:
             bottom = _least(notes[:, 0, LOWEST])
     mine[2, 0] = _lowest(down[low:high], gradient[low:high])
     meet(gate, threads)
     bottom = _least(notes[:, 2, 0])
-    return steps, top - bottom, _middle(top, bottom)
+    return done, top - bottom, _middle(top, bottom)
 
 
 @njit(**INNER)

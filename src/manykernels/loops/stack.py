@@ -20,52 +20,38 @@ def _add4(o, s0, s1, s2, s3, w, h):
         o[j] += w0 * (s0[j] - h0) + w1 * (s1[j] - h1) + w2 * (s2[j] - h2) + w3 * (s3[j] - h3)
 
 
-@njit(**INNER)
-def _add1(o, s, w, h):
-    for j in range(len(o)):
-        o[j] += w * (s[j] - h)
-
-
 @njit(**OPTIONS)
-def combine_first(S, kernels, w, shift, rows, cols, triangle, out):
+def combine_first(S, kernels, w, shift, rows, cols, triangle, line, out):
     """out[r, j] = Σ_k w_k (S[kernels_k, rows_r, cols_j] − shift_k); with triangle >= 0 only for j >= triangle + r.
 
-    cols are sorted; whole runs of columns are read and then gathered, unless cols are few and far between.
+    The number of kernels is a multiple of four, cols are sorted: whole runs of columns are summed into `line`, and then
+    picked.
     """
-    C, K = len(cols), len(kernels)
-    if C == 0 or K == 0:
-        for r in range(out.shape[0]):
-            for j in range(C):
-                out[r, j] = 0
-        return
-    end = cols[-1] + 1
-    gather = end - cols[0] > 4 * C
-    line = np.empty(C if gather else end, dtype=out.dtype)
+    end, dense = cols[-1] + 1, len(cols) == cols[-1] + 1 - cols[0]
     for r in range(len(rows)):
-        i = rows[r]
-        j0 = triangle + r if triangle >= 0 else 0
+        i, j0 = rows[r], triangle + r if triangle >= 0 else 0
         c0 = cols[j0]
-        part = line[j0:] if gather else line[c0:]
-        for j in range(len(part)):
-            part[j] = 0
-        for k in range(K if gather else 0):
-            s0, w0, h0 = S[kernels[k], i], w[k], shift[k]
-            for j in range(j0, C):
-                line[j] += w0 * (s0[cols[j]] - h0)
-        whole = 0 if gather else K - K % 4
-        for k in range(0, whole, 4):
+        part = out[r, j0:] if dense else line[c0:end]
+        part[:] = 0
+        for k in range(0, len(kernels), 4):
             s0, s1, s2, s3 = S[kernels[k], i], S[kernels[k + 1], i], S[kernels[k + 2], i], S[kernels[k + 3], i]
             four, shifts = (w[k], w[k + 1], w[k + 2], w[k + 3]), (shift[k], shift[k + 1], shift[k + 2], shift[k + 3])
             _add4(part, s0[c0:end], s1[c0:end], s2[c0:end], s3[c0:end], four, shifts)
-        for k in range(whole, 0 if gather else K):
-            _add1(part, S[kernels[k], i, c0:end], w[k], shift[k])
-        o = out[r, j0:]
-        if gather or end - c0 == len(o):
+        for j in range(len(cols) if dense else j0, len(cols)):
+            out[r, j] = line[cols[j]]
+
+
+@njit(**OPTIONS)
+def combine_picked(S, kernels, w, shift, rows, cols, triangle, line, out):
+    """As `combine_first`, entry by entry, for few columns that are far between; `line` is not used."""
+    for r in range(len(rows)):
+        j0 = triangle + r if triangle >= 0 else 0
+        o, few = out[r, j0:], cols[j0:]
+        o[:] = 0
+        for k in range(len(kernels)):
+            s, wk, h = S[kernels[k], rows[r]], w[k], shift[k]
             for j in range(len(o)):
-                o[j] = part[j]
-        else:
-            for j in range(len(o)):
-                o[j] = line[cols[j0 + j]]
+                o[j] += wk * (s[few[j]] - h)
 
 
 @njit(**INNER)
@@ -77,8 +63,8 @@ def _dot(w, s, h):
 
 
 @njit(**OPTIONS)
-def combine_last(S, kernels, w, shift, rows, cols, triangle, out):
-    """As `combine_first`; if `kernels` is empty, w and shift have an entry for every kernel."""
+def combine_last(S, kernels, w, shift, rows, cols, triangle, line, out):
+    """As `combine_picked`; if `kernels` is empty, w and shift have an entry for every kernel."""
     C = len(cols)
     for r in range(len(rows)):
         i = rows[r]
