@@ -9,7 +9,7 @@ from ..kernels.stack import KernelStack
 STACK_ROWS = 64  # of a block; fixed, so that results do not depend on the number of threads
 MIRROR_ROWS = 128
 HALF_BLOCKS = 128  # of products with the upper triangles of all kernels, at least: the work for the threads
-FEW_ENTRIES = 2**20  # that NumPy picks and sums: for so few the loops are not worth the seconds of compiling them
+FEW_ENTRIES = 2**19  # that NumPy picks and sums: for so few the loops are not worth the seconds of compiling them
 
 
 class Stack:
@@ -90,8 +90,11 @@ class Stack:
             return None
         if self.last:
             picked = np.moveaxis(self.array[np.ix_(rows, cols)], 2, 0)[kernels]
-        else:
+        elif self.shape[1] > 4 * len(cols):
             picked = self.array[np.ix_(kernels, rows, cols)]
+        else:
+            picked = self.array[kernels[:, None], rows]  # whole rows are quick to copy
+            picked = picked if len(cols) == self.shape[1] else np.take(picked, cols, axis=2)
         return picked.astype(dtype, copy=False)
 
     def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
