@@ -34,7 +34,7 @@ def stacks(n, wide, M, dtype, rng):
 @pytest.mark.parametrize("n, wide, M", [(1, 1, 1), (5, 9, 3), (20, 13, 4), (9, 530, 6), (11, 257, 9)])
 @pytest.mark.parametrize("dtype", [f4, f8])
 def test_sums_and_products_of_a_stack_are_those_of_its_matrices(dtype, n, wide, M, few, monkeypatch):
-    """Rows in blocks of 7 with a rest, columns in runs of 256 with a rest, four kernels at a time with a rest; NumPy."""
+    """Rows in blocks of 7 with a rest, columns in runs of 256 with a rest, four kernels at a time; and NumPy."""
     monkeypatch.setattr(_stack, "STACK_ROWS", 7)
     monkeypatch.setattr(_stack, "FEW_ENTRIES", few)
     rng = np.random.default_rng(n)
