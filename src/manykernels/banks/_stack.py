@@ -8,6 +8,7 @@ from ..kernels.stack import KernelStack
 
 STACK_ROWS = 64  # of a block; fixed, so that results do not depend on the number of threads
 MIRROR_ROWS = 128
+BELOW_DIAGONAL = np.tri(MIRROR_ROWS, k=-1, dtype=bool)
 HALF_BLOCKS = 128  # of products with the upper triangles of all kernels, at least: the work for the threads
 FEW_ENTRIES = 2**19  # that NumPy picks and sums: for so few the loops are not worth the seconds of compiling them
 
@@ -63,19 +64,20 @@ class Stack:
         return self.array[0] if self.last else self.array[:, 0].T
 
     def copied(self, kernels, rows, n_jobs=None):
-        """S_m[rows, rows] of some kernels, (|kernels|, |rows|, |rows|)."""
+        """S_m[rows, rows] of some kernels of a symmetric stack, (|kernels|, |rows|, |rows|)."""
         from ..loops.stack import gather_last
 
         out = np.empty((len(kernels), len(rows), len(rows)), self.array.dtype)
+        if not self.last:
+            run_blocks(lambda k: self.gather(kernels[k], rows, out[k]), range(len(kernels)), n_jobs)
+            return out
 
-        def block(k):
-            if self.last:
-                part = slice(k, k + STACK_ROWS)
-                gather_last(self.array, kernels, rows[part], rows, out[:, part])
-            else:
-                self.gather(kernels[k], rows, out[k])
+        def block(r0):
+            part = slice(r0, r0 + STACK_ROWS)
+            gather_last(self.array, kernels, rows[part], rows, r0, out[:, part])
 
-        run_blocks(block, range(0, len(rows), STACK_ROWS) if self.last else range(len(kernels)), n_jobs)
+        run_blocks(block, range(0, len(rows), STACK_ROWS), n_jobs)
+        run_blocks(lambda k: _mirror(out[k]), range(len(kernels)), n_jobs)
         return out
 
     def gather(self, m, rows, out):
@@ -184,8 +186,7 @@ def _mirror(K):
     for i in range(0, len(K), MIRROR_ROWS):
         rows = slice(i, i + MIRROR_ROWS)
         tile = K[rows, rows]
-        low = np.tril_indices(len(tile), -1)
-        tile[low] = tile.T[low]
+        np.copyto(tile, tile.T.copy(), where=BELOW_DIAGONAL[: len(tile), : len(tile)])
         for j in range(i + MIRROR_ROWS, len(K), MIRROR_ROWS):
             cols = slice(j, j + MIRROR_ROWS)
             K[cols, rows] = K[rows, cols].T
