@@ -20,9 +20,11 @@ JUDGED = (
     "One rule for all: a difference counts if it exceeds two standard errors, taken pair by pair where the same draws "
     "stand behind both sides; one that does not is a tie. A finding on several sets agrees if every one of them "
     "does, or "
-    "more than half where its margin says so. What was run once, as most times are, counts as it is, and its margin "
-    "says "
-    "so. [Margins](margins.md) lists when each was last changed, and the verdicts before and after."
+    "more than half where its margin says so. A finding on times is judged only if nothing else kept the processors "
+    "busy; where something did, the table has what the times would say, and counts it as not judged. That a fit ends, "
+    "or ends within a limit, is judged all the same: other work can only delay it. A time that was taken once, on a "
+    "quiet machine, counts as it is, and its margin says so. [Margins](margins.md) lists when each was last changed, "
+    "and the verdicts before and after."
 )
 CLAIMS = (
     "[Claims](claims.md) goes through the experiments of the five papers claim by claim: where each is judged, or "
@@ -39,7 +41,8 @@ class Finding:
     The verdict is "agree", "tie" or "disagree" by the rule of `_verdict`, or whether something is so. `expected` is
     "disagree" or "tie" for what was looked into and is known not to come out: then `reason` says why, and a run in
     which it comes out fails, as one does in which another finding does not. A finding that only --full can judge has
-    `judged=False` at --quick, and is shown there, not asserted.
+    `judged=False` at --quick, and is shown there, not asserted. One on times is `timed`: --full judges it only on a
+    quiet machine. `open` says why a finding is not judged.
     """
 
     says: str
@@ -50,6 +53,8 @@ class Finding:
     reason: str = ""
     expected: str = "agree"
     judged: bool = True
+    timed: bool = False
+    open: str = ""
 
     def __post_init__(self):
         self.verdict, self.expected = word(self.verdict), word(self.expected)
@@ -65,6 +70,16 @@ def weaker(section):
     """Leaves findings unjudged that a smaller run can only call a tie, or that are ties of the full one."""
     for item in section.findings:
         item.judged = item.judged and "tie" not in (item.verdict, item.expected)
+
+
+def loud(section):
+    """Leaves findings on times unjudged, of a section that was timed on a loaded machine."""
+    for item in section.findings:
+        if item.timed and item.judged:
+            item.judged, item.open = False, f"timed on a loaded machine, where it would {AS_TIMED[item.verdict]}"
+
+
+AS_TIMED = {"agree": "agree", "tie": "be a tie", "disagree": "disagree"}
 
 
 @dataclass
@@ -132,6 +147,10 @@ def keep(out, paper, experiment, section, scale):
     """Saves pictures and OUT/results/PAPER.EXPERIMENT.json, from which the page is written."""
     import matplotlib.pyplot as plt
 
+    loaded = section.timed and scale.loaded()
+    if loaded and not scale.quick:
+        loud(section)
+
     for figure in section.figures:
         path = Path(out) / "images" / f"{figure.name}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -141,7 +160,7 @@ def keep(out, paper, experiment, section, scale):
             figure.figure = None
     record = asdict(section) | {
         "runs": where(scale.cells) or [[datetime.now(UTC).date().isoformat(), machine(), versions()]],
-        "scale": "quick" if scale.quick else "full", "loaded": section.timed and scale.loaded(),
+        "scale": "quick" if scale.quick else "full", "loaded": loaded,
         "unfinished": scale.missing, "cut": scale.cut, "clock": scale.clock() if section.timed else "",
         "cpu_seconds": sum(cell["cpu"] for cell in scale.cells), "commits": commits(scale.cells),
     }  # fmt: skip
@@ -192,16 +211,18 @@ def summary(out, papers):
     ran = {paper: [r for name in about.EXPERIMENTS if (r := kept(out, paper, name))] for paper, about in papers.items()}
     counts = {paper: _count(found) for paper, found in ran.items()}
     share = {paper: f"{len(ran[paper])} of {len(about.EXPERIMENTS)}" for paper, about in papers.items()}
-    rows = [[f"[{about.PAPER['title']}]({p}.md)", share[p], *counts[p]] for p, about in papers.items()]
-    rows.append(["all", "", *map(sum, zip(*counts.values(), strict=True))])
-    columns = ["paper", "experiments run", "findings agree", "ties", "disagree", "not judged"]
-    lines += [*headlines(papers, ran), *table([*columns, "experiments unfinished"], rows), "", JUDGED, ""]
+    rows = [[f"[{about.SHORT}]({p}.md)", *counts[p], _against(about, ran[p])] for p, about in papers.items()]
+    rows.append(["all", *map(sum, zip(*counts.values(), strict=True)), ""])
+    columns = ["paper", "findings agree", "ties", "disagree", "not judged", "experiments unfinished"]
+    lines += [*table([*columns, "what matters most of those that disagree"], rows), "", _timed(ran), ""]
+    lines += [*headlines(papers, ran), JUDGED, ""]
     lines += [CLAIMS, ""] if (Path(out) / "claims.md").exists() else []
     for paper, about in papers.items():
-        found, (agree, ties, disagree, *_) = ran[paper], counts[paper]
+        found, (agree, ties, disagree, left, _) = ran[paper], counts[paper]
         lines += [f"## [{about.PAPER['title']}]({paper}.md)", "", about.PAPER["reference"], ""]
         lines += [
-            f"{agree} of {agree + ties + disagree} findings agree, {_ties(ties)}; {share[paper]} experiments run.",
+            f"{agree} of {agree + ties + disagree + left} findings agree, {_ties(ties)}, {disagree} disagree, {left} "
+            f"not judged; {share[paper]} experiments run.",
             "",
         ]
         pictures = {figure["name"]: figure["caption"] for record in found for figure in record["figures"]}
@@ -215,12 +236,38 @@ def _ties(count):
     return "1 is a tie" if count == 1 else f"{count} are ties"
 
 
+def _items(records):
+    """{what it says: Finding}; of equal words the first."""
+    return {item["says"]: Finding(**item) for record in reversed(records) for item in reversed(record["findings"])}
+
+
+def _against(about, records):
+    """The headlines that disagree, and how many findings more."""
+    items = _items(records)
+    named = [claim for says, claim in about.HEADLINES.items() if says in items and disagrees(items[says])]
+    more = _count(records)[2] - len(named)
+    return "; ".join([*named, *([f"{more} more"] if named and more else [])])
+
+
+def _timed(ran):
+    """What the findings that are not judged because of a loaded machine would say."""
+    items = [Finding(**item) for records in ran.values() for record in records for item in record["findings"]]
+    late = [item.verdict for item in items if item.open and item.timed]
+    if not late:
+        return ""
+    parts = ", ".join(f"{late.count(word)} would {words}" for word, words in AS_TIMED.items() if word in late)
+    return f"Of those that are not judged {len(late)} are times from a loaded machine: as they are, {parts}."
+
+
+def disagrees(item):
+    return item.judged and item.verdict == "disagree"
+
+
 def headlines(papers, ran):
     """The table of what each paper is known for, and that of what could not be had."""
     rows, missing = [], []
     for paper, about in papers.items():
-        found = [item for record in ran[paper] for item in record["findings"]]
-        items = {item["says"]: Finding(**item) for item in reversed(found)}  # of equal words the first
+        items = _items(ran[paper])
         for says, claim in about.HEADLINES.items():
             if item := items.get(says):
                 rows.append([f"[{about.SHORT}]({paper}.md)", claim, item.theirs, item.ours, shown(item)])
@@ -231,7 +278,9 @@ def headlines(papers, ran):
 
 
 def shown(item):
-    return (item.verdict if item.verdict == "agree" else f"**{item.verdict}**") if item.judged else "not judged"
+    if not item.judged:
+        return "not judged" + (f": {item.open}" if item.open else "")
+    return item.verdict if item.verdict == "agree" else f"**{item.verdict}**"
 
 
 def _count(records):
@@ -259,7 +308,7 @@ def section(name, record):
         lines += [item["note"], ""] if item["note"] else []
     for item in (Finding(**given) for given in record["findings"]):
         if item.reason:
-            lines.append(f"- {item.says}: {item.verdict}. {item.reason}")
+            lines.append(f"- {item.says}: {item.verdict if item.judged else 'not judged'}. {item.reason}")
     if lines[-1]:
         lines.append("")
     lines += [record["remarks"], ""] if record["remarks"] else []

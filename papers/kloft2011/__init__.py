@@ -11,7 +11,7 @@ SHORT = "Kloft 2011"
 HEADLINES = {
     "ℓ4 is the most robust, n = 50": "non-sparse norms are the most robust",
     "ℓ1 is ahead of the sum of the kernels": "ℓ1 wins where the truth is sparse: localisation of proteins",
-    "ℓ2 is ahead of ℓ∞ for few examples": "ℓ2 is ahead of the sum: gene starts",
+    "non-sparse norms are ahead of ℓ∞ for few examples": "non-sparse norms are ahead of the sum: gene starts",
     "20,000 examples with 50 kernels, and 10,000 kernels, are within reach": "large problems without matrices",
 }
 # data that could not be had, and what stands in their place

@@ -50,13 +50,14 @@ def run(scale, data):
             Finding(
                 "times do not vary dramatically with Q", "1.5 times at a million" + theirs,
                 f"{ratio:.1f} times between Q at N = {last:,}" if last else "not measured", ratio < 4,
-                "less than 4 times", judged=not scale.quick, **VARIES,
+                "less than 4 times", judged=not scale.quick, timed=True, **VARIES,
             ),
             Finding(
                 "with more examples a larger Q becomes optimal", "12 and 32 up to 10,000; 42 at a million",
                 ", ".join(f"{q} at {n:,}" for n, q in optimal.items()),
                 len(optimal) > 1 and optimal[max(optimal)] >= optimal[min(optimal)],
                 "the best Q no smaller at the most examples than at the fewest, one run", judged=not scale.quick,
+                timed=True,
             ),
         ],
         tables=[
