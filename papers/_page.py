@@ -76,9 +76,10 @@ def loud(section):
     """Leaves findings on times unjudged, of a section that was timed on a loaded machine."""
     for item in section.findings:
         if item.timed and item.judged:
-            item.judged, item.open = False, f"timed on a loaded machine, where it would {AS_TIMED[item.verdict]}"
+            item.judged, item.open = False, f"{LOUD}, where it would {AS_TIMED[item.verdict]}"
 
 
+LOUD = "timed on a loaded machine"
 AS_TIMED = {"agree": "agree", "tie": "be a tie", "disagree": "disagree"}
 
 
@@ -252,7 +253,7 @@ def _against(about, records):
 def _timed(ran):
     """What the findings that are not judged because of a loaded machine would say."""
     items = [Finding(**item) for records in ran.values() for record in records for item in record["findings"]]
-    late = [item.verdict for item in items if item.open and item.timed]
+    late = [item.verdict for item in items if item.open.startswith(LOUD)]
     if not late:
         return ""
     parts = ", ".join(f"{late.count(word)} would {words}" for word, words in AS_TIMED.items() if word in late)

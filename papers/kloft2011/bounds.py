@@ -32,7 +32,8 @@ def run(scale, data):
         "the toy data of Figure 3 for the random signs; the bounds need none.",
         findings=[
             Finding(
-                "Example 1, a dense truth: p > 1 has the better bound by √log M", "√log M",
+                "Example 1, a dense truth: p > 1 has the better bound, by a factor of log M under the root",
+                "M² against M² log M, under the root",
                 f"ratio of ℓ1 to ℓ2: {uniform[0]:.2f} at M = {sizes[0]}, {uniform[-1]:.2f} at M = {sizes[-1]:,}",
                 min(uniform) > 1 and np.allclose(growth, 1), "above 1, and √(e⌈ln M⌉/2) to 1e-5",
             ),

@@ -88,7 +88,8 @@ def run(scale, data):
             ),
             Finding(
                 "non-sparse norms are ahead of ℓ∞ for few examples", "significantly, up to 20,000",
-                "; ".join(f"n = {n}: {_each(dense[n])}" for n in sizes), every(above(dense[n][:, j]) for n in sizes for j in range(3)),
+                "; ".join(f"n = {n}: {_each(dense[n])}" for n in sizes),
+                every(above(dense[n][:, j]) for n in sizes for j in range(3)),
                 "ℓ4/3, ℓ2 and ℓ4 ahead by two standard errors at every size",
             ),
             Finding(

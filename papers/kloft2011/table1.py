@@ -7,7 +7,7 @@ import numpy as np
 
 from .._data import Data
 from .._page import Figure, Finding, Section, Table, mean, panels
-from .._verdict import above, every, near
+from .._verdict import above
 
 FILE = "protein_subloc_multiloc.tsv.gz"
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
@@ -48,6 +48,8 @@ def run(scale, data):
     error = 100 * np.array([[cell["error"] for cell in row] for row in found])  # (splits, norms)
     used = np.array([[cell["kernels"] for cell in row] for row in found]).mean(axis=0)
     typical, gain = error.mean(axis=0), error[:, -1] - error[:, 0]
+    lost = error[:, 1:] - error[:, :1]  # (splits, norms above 1)
+    nearest = int(lost.mean(axis=0).argmin())
     upto, judged = names.index("4/3"), scale.quick or len(found) >= 5
     section = Section(
         "Table 1",
@@ -63,10 +65,16 @@ def run(scale, data):
                 "lower mean error, by two standard errors", judged=judged and not scale.quick,
             ),
             Finding(
-                "norms slightly above 1 are as good as 1", "8.21 at 8/7, 8.43 at 4/3",
-                ", ".join(f"{v:.2f} at {n}" for n, v in zip(names[: upto + 1], typical, strict=False)),
-                every(near(error[:, k] - error[:, 0], max(1.0, gain.mean() / 2)) for k in range(1, upto + 1)),
-                "within 1 point, or half of the difference between 1 and ∞, by two standard errors", judged=judged,
+                "with proper choice of a non-sparse norm the accuracy of ℓ1 is recovered", "8.20 at 16/15, 8.18 at 1",
+                f"best of the others {names[nearest + 1]}, worse by {mean(lost[:, nearest], 2)}",
+                above(lost[:, nearest]) != "agree", "not worse by two standard errors", judged=judged,
+            ),
+            Finding(
+                "norms up to 4/3 are as good as 1", "8.20 at 16/15, 8.21 at 8/7, 8.43 at 4/3; standard errors 0.4",
+                ", ".join(f"{names[k + 1]} worse by {mean(lost[:, k], 2)}" for k in range(upto)),
+                all(above(lost[:, k]) != "agree" for k in range(upto)),
+                "none worse by two standard errors (within 1 point, or half of the difference between 1 and ∞, before)",
+                judged=judged and not scale.quick, **WORSE,
             ),
             Finding(
                 "the error grows with p", "8.2 to 11.9", f"correlation with the order of p {_slope(typical):.2f}",
@@ -87,6 +95,8 @@ def run(scale, data):
             "Histograms of the patterns are compared by the sum of the square roots of their products; the paper's "
             "kernels are Gaussians of the Jensen–Shannon divergence. Its three BLAST and two phylogenetic kernels "
             "are missing.",
+            "Of the paper's p " + ", ".join(n for n in NAMES if n not in names) + " were left out (its text leaves out "
+            "16 too, its table has it).",
             f"{4 * each} proteins, 70 % for training, {len(found)} splits"
             + (f", C in {{{', '.join(f'{C:g}' for C in GRIDS[True][0])}}}." if scale.quick else "."),
             *([] if scale.quick else [FREQUENT]),
@@ -102,6 +112,13 @@ def run(scale, data):
             )
         )  # fmt: skip
     return section
+
+
+WORSE = {
+    "expected": "disagree",
+    "reason": "Of 600 other proteins. Errors of the same split go together, so that a point between two norms counts: "
+    "the paper gives standard errors of single norms, and no pairs.",
+}
 
 
 def _split(scale, seed, norms, each, data, natural=False):

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from .._page import Figure, Finding, Table, mean, panels
-from .._verdict import below, every, near
+from .._verdict import above, below, every, near
 
 NAMES = (
     "uniform (logit)",
@@ -109,6 +109,16 @@ def very_sparse(count, M, share, margin):
     return Finding(
         "empirical Bayes is extremely sparse", "extremely", f"{few.mean():.0f} of {M}", below(few, share * M),
         f"{margin}, by two standard errors",
+    )  # fmt: skip
+
+
+def alike(found, judged, **known):
+    """Whether the weights of ℓ2 go with those of the elastic net, at the largest size."""
+    r = np.array([np.corrcoef(row[-1]["weights"][3], row[-1]["weights"][5])[0, 1] for row in found])
+    return Finding(
+        "ℓ2 finds qualitatively similar weights to the elastic net", "similar",
+        f"correlation over the kernels {mean(r, 2)}", above(r, 0.5), "above 0.5, by two standard errors", judged=judged,
+        **known,
     )  # fmt: skip
 
 

@@ -48,6 +48,7 @@ def run(scale, data):
             ),
             compare.like_uniform(accuracy, enough, **NEAR),
             compare.very_sparse(count, M, 0.25, "less than a quarter"),
+            compare.alike(found, not scale.quick),
             Finding(
                 "the elastic net is sparse where ℓ2 is not",
                 "half of the kernels, all",

@@ -28,7 +28,7 @@ def run(scale, data):
         "Theorem 4 and Corollary 5",
         "Algorithm 2 minimises f_λ(α) = −Σα + (λ/2) ln Σ exp(αᵀG_iα/λ) over 0 ≤ α ≤ C. Theorem 4: f_λ(β^N) − f_λ(α*) ≤ "
         "2 L ‖α*‖²/(N+1)². Corollary 5 bounds what that means for f without the smoothing, where λ is chosen for N "
-        "steps. The paper proves both and measures neither.",
+        "steps. The paper leaves the proofs out, for want of space, and measures neither.",
         f"that of Figure 1, all 34 features relevant, 50 training examples; C of {', '.join(f'{C:g}' for C in Cs)}.",
         findings=[
             Finding(
@@ -49,9 +49,14 @@ def run(scale, data):
             ),
             Finding(
                 f"Corollary 5 bounds the error in f without the smoothing, after {STEPS} steps", "≤ 1",
-                "share of the bound " + ", ".join(f"{r.max():.1e} at C = {C:g}" for C, r in printed.items())
-                + "; with an L that is one: " + ", ".join(f"{r.max():.1e}" for r in sound.values()),
-                max(r.max() for r in printed.values()) <= 1, "1, with the L of the print, in every draw", **COROLLARY,
+                "share of the bound " + ", ".join(f"{r.max():.1e} at C = {C:g}" for C, r in sound.items()),
+                max(r.max() for r in sound.values()) <= 1, "1, in every draw (with the L of the print before)",
+                **COROLLARY,
+            ),
+            Finding(
+                "Corollary 5 with the L of the print", "≤ 1",
+                "share of the bound " + ", ".join(f"{r.max():.1e} at C = {C:g}" for C, r in printed.items()),
+                max(r.max() for r in printed.values()) <= 1, "1, in every draw", reason=PRINTED,
             ),
         ],
         tables=[
@@ -81,7 +86,14 @@ def run(scale, data):
     )  # fmt: skip
 
 
-COROLLARY = {}
+COROLLARY = {
+    "expected": "disagree",
+    "reason": "It follows from Theorem 4 and the L of Corollary 3, which is no Lipschitz constant. With an L that is "
+    "one, for which Theorem 4 is proved, the error is above the bound at C = 0.1 and 1.",
+}
+PRINTED = (
+    "It holds in these draws, with longer steps than a Lipschitz constant allows; the argument for it does not hold."
+)
 
 
 def _rate(excess, bound):

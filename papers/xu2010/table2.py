@@ -5,7 +5,7 @@ import numpy as np
 from .. import _widths
 from .._page import Finding, Section, Table, mean
 from .._scale import NotKept
-from .._verdict import above, counted, first, last, most
+from .._verdict import above, counted, every, first, last
 from . import methods
 
 CS = 10.0 ** np.arange(-2, 4)
@@ -44,6 +44,10 @@ def run(scale, data):
     dense = [above(a[:, 2] - a[:, 1]) for a in accuracy.values()]
     both = [first(a, 2) for a in accuracy.values()]
     worst = [last(a, 0) for a in accuracy.values()]
+    seconds = {
+        name: np.array([[row["seconds"] for row in cell] for cell in cells]) for name, (_, cells) in found.items()
+    }
+    dear = {name: s[:, 1].mean() / s[:, 0].mean() for name, s in seconds.items()}
     few = {name: k[:, 0].mean() for name, k in kernels.items()}
     return Section(
         "Table 2",
@@ -55,34 +59,37 @@ def run(scale, data):
             Finding(
                 "smooth MKL is significantly more accurate than ℓ1",
                 "7 of 7 sets",
-                counted(smooth),
-                most(smooth),
-                "on more than half of the sets, each by two standard errors",
-                judged=scale.quick or enough,
+                f"{counted(smooth)}: {_points(accuracy, 0)}",
+                every(smooth),
+                EVERY,
+                judged=not scale.quick and enough,
+                **AHEAD,
             ),
             Finding(
                 "and than ℓ2",
                 "7 of 7 sets",
-                counted(dense),
-                most(dense),
-                "on more than half of the sets, each by two standard errors",
-                judged=scale.quick or enough,
+                f"{counted(dense)}: {_points(accuracy, 1)}",
+                every(dense),
+                EVERY,
+                judged=not scale.quick and enough,
+                **DENSE,
             ),
             Finding(
                 "it is the best of the three",
                 "7 of 7 sets",
                 counted(both),
-                most(both),
-                "on more than half of the sets, each by two standard errors",
-                judged=scale.quick or enough,
+                every(both),
+                EVERY,
+                judged=not scale.quick and enough,
+                **BOTH,
             ),
             Finding(
                 "ℓ1 achieves the worst",
                 "7 of 7 sets",
                 counted(worst),
-                most(worst),
-                "on more than half of the sets, each by two standard errors",
-                judged=scale.quick or enough,
+                every(worst),
+                EVERY,
+                judged=not scale.quick and enough,
                 **WORST,
             ),
             Finding(
@@ -91,6 +98,16 @@ def run(scale, data):
                 ", ".join(f"{k:.0f} of {_count(n, columns, data)} for {n}" for n, k in few.items()),
                 all(few[n] < 0.35 * _count(n, columns, data) for n in few),
                 "less than 35 % on every set",
+            ),
+            Finding(
+                "ℓ2 is very time consuming on all sets",
+                "very; no numbers",
+                ", ".join(f"{n} {r:.1f} × ℓ1" for n, r in dear.items()),
+                all(r > 10 for r in dear.values()),
+                "more than 10 × ℓ1 on every set, at the C chosen for each",
+                judged=not scale.quick and enough,
+                timed=True,
+                **DEAR,
             ),
         ],
         tables=[
@@ -135,7 +152,16 @@ def run(scale, data):
             "normalises the columns only. Relative gap 1e-3 (the paper: 0.01 or 500 steps).",
         ],
         remarks=REMARKS if real else "",
+        timed=True,
     )
+
+
+EVERY = "on every set, by two standard errors (on more than half of them before)"
+
+
+def _points(accuracy, j):
+    """By how much SMKL is ahead of method j, set by set."""
+    return ", ".join(f"{name} {mean(a[:, 2] - a[:, j], 1)}" for name, a in accuracy.items())
 
 
 def _count(name, columns, data):
@@ -185,4 +211,21 @@ def one(name, seed, Cs, columns, data):
     return result
 
 
-WORST, REMARKS = {}, ""
+AHEAD = {
+    "expected": "disagree",
+    "reason": "On pima SMKL loses 6 points: cross-validation on the first draw took C = 100 for it and 0.1 for ℓ1. On "
+    "breast no difference is seen.",
+}
+DENSE = {
+    "expected": "disagree",
+    "reason": "ℓ2 is ahead on pima and heart. That SMKL is ahead on more than half of the sets hangs on wpbc: there it "
+    "takes the smallest C, 0.01, where the others take 1 and 0.1, and says the larger class of 99 % of the test "
+    "examples (in three draws). To say it always gives 76.3 %, more than any of the three methods.",
+}
+BOTH = {"expected": "disagree", "reason": "As against ℓ2: four of seven, one of which is wpbc."}
+WORST = {
+    "expected": "disagree",
+    "reason": "ℓ1 is not the worst on pima, where SMKL is, and on wdbc, where ℓ2 is.",
+}
+DEAR = {"expected": "disagree", "reason": "With one solver for all regularizers ℓ2 costs no more than ℓ1."}
+REMARKS = ""

@@ -8,11 +8,12 @@ import numpy as np
 
 from .. import _widths
 from .._page import Finding, Section, Table, mean
-from .._scale import NotKept
+from .._scale import TO_BE_RUN, NotKept
 from .._verdict import above, counted, every, most
 from . import methods
 
 CS = 10.0 ** np.arange(-2, 3)
+WHOLE = {"text4": {"whole": True}, "text5": {"whole": True}}  # with the test part
 WIDER = 10.0 ** np.arange(-5, 3)
 OHSUMED, NEWS = "text_ohsumed23_1991.jsonl.xz", "text_20newsgroups_rec4.jsonl.gz"
 TASKS = {
@@ -30,10 +31,14 @@ def run(scale, data):
     real = data.find(OHSUMED) is not None and data.find(NEWS) is not None
     names = list(PAPER) if real else ["generated"]
     Cs, times = CS[:: scale.pick(2, 1)], scale.pick(4, 20)
+
+    def cell(name, seed, Cs):
+        return scale.cell(one, name=name, seed=seed, Cs=Cs, data=data, **WHOLE.get(name, {}))
+
     found, missing = {}, []
     for n in names:
         try:
-            found[n] = scale.repeat(times, lambda seed, n=n: scale.cell(one, name=n, seed=seed, Cs=Cs, data=data))
+            found[n] = scale.repeat(times, lambda seed, n=n: cell(n, seed, Cs))
         except NotKept:
             missing.append(n)
     if not found:
@@ -42,6 +47,7 @@ def run(scale, data):
     enough = min(map(len, found.values())) >= _widths.ENOUGH
     accuracy = {n: np.array([cell["accuracy"] for cell in cells]) for n, cells in found.items()}
     words = {n: np.array([cell["kernels"] for cell in cells]) for n, cells in found.items()}
+    whole, short = not missing, f" {TO_BE_RUN}: {', '.join(missing)}" if missing else ""
     gain = {n: a[:, 2] - a[:, 0] for n, a in accuracy.items()}
     ahead = [above(g) for g in gain.values()]
     worst = max(max(cell["gaps"]) for cells in found.values() for cell in cells)
@@ -58,19 +64,21 @@ def run(scale, data):
             Finding(
                 "smooth MKL is more accurate than ℓ1 on text",
                 "5 of 5",
-                counted(ahead),
+                f"{counted(ahead)};{short}" if missing else counted(ahead),
                 every(ahead),
                 "above 0 by two standard errors on every set",
-                judged=scale.quick or enough,
+                judged=scale.quick or (enough and whole),
+                open=short.strip(),
                 **AHEAD,
             ),
             Finding(
                 "clearly so",
                 "0.8 to 4.6 points",
-                ", ".join(f"{mean(g, 1)}" for g in gain.values()),
+                ", ".join(f"{n} {mean(g, 1)}" for n, g in gain.items()) + (f";{short}" if missing else ""),
                 most(ahead),
                 "above 0 by two standard errors on more than half of the sets",
-                judged=scale.quick or enough,
+                judged=scale.quick or (enough and whole),
+                open=short.strip(),
             ),
             Finding(
                 "on text1 by over 7 %",
@@ -122,27 +130,53 @@ def run(scale, data):
             else "Generated documents.",
             "The words are not given: those in three or more documents, without English stop words, tf-idf; the "
             "paper has "
-            "1,686, 2,302, 2,059, 5,341 and 6,311. Of the newsgroups the documents of the training part.",
+            "1,686, 2,302, 2,059, 5,341 and 6,311. Of the newsgroups the documents of both parts, as the paper's 2,000 "
+            "want it.",
             "λ as for Figure 1; C in three folds of each training part. Relative gap 1e-3."
-            + (f" Still to be run: {', '.join(missing)}." if missing else ""),
+            + (
+                f" Still to be run: {', '.join(missing)}. The last table has text4 and text5 by the training part "
+                "alone, 1,192 and 1,197 documents, which was a mistake; no finding uses it."
+                if missing
+                else ""
+            ),
         ],
     )
 
     if real:
-        _wider(scale, section, accuracy, found, data)
+        _wider(scale, section, accuracy, found, cell)
+        if missing:
+            _part(scale, section, [n for n in missing if n in WHOLE], Cs, times, data)
     return section
 
 
-def _wider(scale, section, accuracy, found, data):
+def _part(scale, section, names, Cs, times, data):
+    """Adds what was run with the training part of the newsgroups alone."""
+    rows = []
+    for n in names:
+        cells = scale.repeat(times, lambda seed, n=n: scale.cell(one, name=n, seed=seed, Cs=Cs, data=data), least=0)
+        if len(cells) > 2:
+            a = np.array([cell["accuracy"] for cell in cells])
+            rows.append([n, cells[0]["n"], cells[0]["d"], *(mean(a[:, j], 1) for j in range(3)),
+                         mean(a[:, 2] - a[:, 0], 1), len(cells)])  # fmt: skip
+    if rows:
+        section.tables.append(
+            Table(
+                "Not as in the paper: the training part of the newsgroups alone; accuracy, %",
+                ["set", "documents", "words", *methods.NAMES, "SMKL − L1", "repetitions"], rows,
+            )
+        )  # fmt: skip
+
+
+def _wider(scale, section, accuracy, found, cell):
     """Adds the accuracies at smaller C than those of the grid."""
     rows = []
     for n, cells in found.items():
-        more = scale.repeat(5, lambda seed, n=n: scale.cell(one, name=n, seed=seed, Cs=WIDER, data=data), least=0)
+        more = scale.repeat(5, lambda seed, n=n: cell(n, seed, WIDER), least=0)
         if len(more) < 3:
             continue
-        edge = [sum(cell["C"][j] == CS[0] for cell in cells) for j in range(3)]
-        chosen = [np.median([cell["C"][j] for cell in more]) for j in range(3)]
-        values = np.array([cell["accuracy"] for cell in more])
+        edge = [sum(run["C"][j] == CS[0] for run in cells) for j in range(3)]
+        chosen = [np.median([run["C"][j] for run in more]) for j in range(3)]
+        values = np.array([run["accuracy"] for run in more])
         rows.append([n, ", ".join(f"{e} of {len(cells)}" for e in edge), ", ".join(f"{C:g}" for C in chosen),
                      *(mean(values[:, j], 1) for j in range(3)),
                      *(mean(values[:, j] - accuracy[n][: len(values), j], 1) for j in range(3))])  # fmt: skip
@@ -157,8 +191,8 @@ def _wider(scale, section, accuracy, found, data):
         )  # fmt: skip
 
 
-def documents(data, name):
-    """(X csr, y) of a task."""
+def documents(data, name, whole=False):
+    """(X csr, y) of a task: of the training part, or of both parts as a whole."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     if name == "generated":
@@ -176,7 +210,7 @@ def documents(data, name):
             rows = [json.loads(line) for line in lines]
         tags = [[row["group"]] for row in rows]
     keep = [(r["text"], 1 if second in t else -1) for r, t in zip(rows, tags, strict=True)
-            if r["split"] == "train" and (first in t) != (second in t)]  # fmt: skip
+            if (whole or r["split"] == "train") and (first in t) != (second in t)]  # fmt: skip
     X = TfidfVectorizer(min_df=3, stop_words="english").fit_transform([text for text, _ in keep])
     return X, np.array([label for _, label in keep])
 
@@ -192,10 +226,10 @@ def _generated():
     return sp.csr_matrix(rng.poisson(rate).astype(float)), y
 
 
-def one(name, seed, Cs, data):
+def one(name, seed, Cs, data, whole=False):
     from sklearn.model_selection import StratifiedKFold, train_test_split
 
-    X, y = documents(data, name)
+    X, y = documents(data, name, whole)
     share = 0.1 if name != "generated" else 0.2
     train, test = train_test_split(np.arange(len(y)), train_size=share, stratify=y, random_state=seed)
     dense = X[train].toarray()
@@ -240,5 +274,5 @@ AHEAD = {
     "expected": "tie",
     "reason": "On text1 nothing is learned: 75.5 % of its documents are in one class, and from 52 of them ℓ1 and SMKL "
     "reach 76.2 %, ℓ2 75.5 %; cross-validation mostly takes the smallest C, 0.01, at which the larger class is said. "
-    "Where the classes are equal (text4, text5) SMKL is ahead by 5.5 and 8.2 points, and ℓ2 ahead of both.",
+    "On text2 no difference is seen.",
 }

@@ -80,7 +80,7 @@ def run(scale, data):
                 "1.2 times as many everywhere, by two standard errors",
             ),
             Finding(
-                "and fewer than all",
+                "and fewer than all of them",
                 "of 69",
                 ", ".join(f"{count[t][:, 0].mean():.0f} of {M}" for t in found),
                 every(below(count[t][:, 0], 0.9 * M) for t in found),
@@ -89,7 +89,7 @@ def run(scale, data):
             ),
             Finding(
                 "GMKL is the best of the four",
-                "3 of 3",
+                "3 of 3, on psort+ as good as ℓ1; ahead of ℓ1 with 95 % confidence on psort-",
                 counted(best),
                 every(best),
                 "highest mean, by two standard errors",
@@ -107,7 +107,7 @@ def run(scale, data):
             ),
             Finding(
                 "GMKL is ahead of ℓ2",
-                "3 of 3, by 1 to 2 points",
+                "by 1.7, 1.8 and 1.0 points, p = 0.054, 0.047 and 0.040",
                 ", ".join(mean(s[:, 0] - s[:, 2], 1) for s in score.values()),
                 every(above(s[:, 0] - s[:, 2]) for s in score.values()),
                 "above 0 by two standard errors, everywhere",
