@@ -1,5 +1,6 @@
 """The reruns of the papers: how findings are judged, cells kept and pages written. The findings run in CI."""
 
+import gzip
 import json
 import threading
 import time
@@ -152,9 +153,82 @@ def test_pages_say_what_agrees_what_does_not_and_what_is_missing(tmp_path):
     assert f"Still to be run: {second}" in page
     assert "| Figure 9: x grows | 1 | 2 | 0.1 | agree |" in page and "| 0.1 | **disagree** |" in page
     assert "- y falls: disagree. Why." in page and "| 2,000 | – |" in page
-    assert "1 of 2 findings agree, 0 are ties; 1 of" in (tmp_path / "README.md").read_text()
+    summary = (tmp_path / "README.md").read_text()
+    assert "1 of 2 findings agree, 0 are ties, 1 disagree, 0 not judged; 1 of" in summary
+    assert "| [Kloft 2011](kloft2011.md) | 1 | 0 | 1 | 0 | 0 |  |" in summary
     record = json.loads((tmp_path / "results" / f"kloft2011.{first}.json").read_text())
     assert record["scale"] == "full" and "python" in record["runs"][0][2]
+
+
+def test_the_summary_names_the_headlines_that_disagree(tmp_path):
+    about = import_module("papers.kloft2011")
+    (says, claim), (other, _), *_ = about.HEADLINES.items()
+    section = _page.Section("T", "p", "d", [finding(says=other), finding(says="else", verdict=False)])
+    section.findings.append(finding(says=says, verdict=False, expected="disagree", reason="Why."))
+    _page.keep(tmp_path, "kloft2011", about.EXPERIMENTS[0], section, Scale(False))
+    _page.summary(tmp_path, {"kloft2011": about})
+    summary = (tmp_path / "README.md").read_text()
+    assert f"| [Kloft 2011](kloft2011.md) | 1 | 0 | 2 | 0 | 0 | {claim}; 1 more |" in summary
+    assert f"| [Kloft 2011](kloft2011.md) | {claim} | 1 | 2 | **disagree** |" in summary
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_times_from_a_loaded_machine_are_not_judged(tmp_path, busy):
+    about, scale = import_module("papers.kloft2011"), Scale(False)
+    run = {"others": 3.0 if busy else 0.0, "cores": 4, "cpu": 1.0, "seconds": 1.0, "timed": True, "beside": 1}
+    scale.cells.append(run)
+    section = _page.Section("T", "p", "d", [finding(says="quick", timed=True), finding(says="ends")], timed=True)
+    _page.keep(tmp_path, "kloft2011", about.EXPERIMENTS[0], section, scale)
+    _page.write(tmp_path, "kloft2011", about)
+    _page.summary(tmp_path, {"kloft2011": about})
+    page, summary = ((tmp_path / name).read_text() for name in ("kloft2011.md", "README.md"))
+    left = "not judged: timed on a loaded machine, where it would agree"
+    assert f"| T: quick | 1 | 2 | 0.1 | {left if busy else 'agree'} |" in page
+    assert "| T: ends | 1 | 2 | 0.1 | agree |" in page, "other work can only delay it"
+    assert ("1 are times from a loaded machine: as they are, 1 would agree" in summary) == busy
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_headline_is_a_finding_of_the_pages(paper):
+    about, folder = import_module(f"papers.{paper}"), _code.ROOT / "docs" / "papers"
+    found = [_page.kept(folder, paper, name) for name in about.EXPERIMENTS]
+    assert about.HEADLINES.keys() <= {item["says"] for record in found for item in record["findings"]}
+
+
+class Rows:
+    """Data whose table has so many rows, each another sequence."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def table(self, name, *columns):
+        return [[str(i % 2) for i in range(self.rows)], [str(i) for i in range(self.rows)]]
+
+
+def test_training_sets_of_gene_starts_hold_no_other_example():
+    from papers.kloft2011.figure4 import load
+
+    parts = [load(Rows(50), 10, 10, seed)[0] for seed in range(3)]
+    train, held = [set(X[:10]) for X in parts], [X[10:] for X in parts]
+    assert len(set.union(*train)) == 30 and held[0] == held[1] == held[2] and len(held[0]) == 20
+    assert not set.union(*train) & set(held[0])
+    with pytest.raises(ValueError, match="need 50 examples, and the file has 49"):
+        load(Rows(49), 10, 10, 2)
+
+
+def test_newsgroups_have_the_documents_of_both_parts(tmp_path):
+    from papers.xu2010 import table3
+
+    groups = ("rec.autos", "rec.motorcycles")
+    rows = [
+        {"group": group, "split": split, "text": "engine wheel road"}
+        for group in groups
+        for split in ("train", "train", "test")
+    ]
+    with gzip.open(tmp_path / table3.NEWS, "wt") as file:
+        file.write("\n".join(map(json.dumps, rows)))
+    sizes = {whole: len(table3.documents(Data(tmp_path), "text4", whole)[1]) for whole in (False, True)}
+    assert sizes == {False: 4, True: 6} and all(table3.WHOLE[name] == {"whole": True} for name in ("text4", "text5"))
 
 
 def test_a_run_names_the_findings_that_are_not_as_known(tmp_path, monkeypatch):

@@ -91,9 +91,7 @@ COROLLARY = {
     "reason": "It follows from Theorem 4 and the L of Corollary 3, which is no Lipschitz constant. With an L that is "
     "one, for which Theorem 4 is proved, the error is above the bound at C = 0.1 and 1.",
 }
-PRINTED = (
-    "It holds in these draws, with longer steps than a Lipschitz constant allows; the argument for it does not hold."
-)
+PRINTED = "It holds in these draws, with longer steps than a Lipschitz constant allows; the argument does not hold."
 
 
 def _rate(excess, bound):
