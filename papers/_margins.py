@@ -15,6 +15,25 @@ from ._page import Finding, table
 KEPT = Path(__file__).parent / "margins.json"
 NEW = "not committed yet"
 WITH = "first shown in the same commit"
+# findings under other words than once: their history goes on
+RENAMED = {
+    "kloft2011.bounds: Example 1, a dense truth: p > 1 has the better bound, by a factor of log M under the root": (
+        "Example 1, a dense truth: p > 1 has the better bound by √log M"
+    ),
+    "kloft2011.figure4: non-sparse norms are ahead of ℓ∞ for few examples": "ℓ2 is ahead of ℓ∞ for few examples",
+    "kloft2011.figure4: ℓ1 focuses on the best kernel": "ℓ1 concentrates on the best kernels, ℓ2 gives weight to all",
+    "kloft2011.figure4: ℓ2 distributes the weights over all kernels": (
+        "ℓ1 concentrates on the best kernels, ℓ2 gives weight to all"
+    ),
+    "kloft2011.table1: norms up to 4/3 are as good as 1": "norms slightly above 1 are as good as 1",
+    "kloft2011.table1: with proper choice of a non-sparse norm the accuracy of ℓ1 is recovered": (
+        "norms slightly above 1 are as good as 1"
+    ),
+    "xu2010.rate: Corollary 5 bounds the error in f without the smoothing, after 500 steps": (
+        "Corollary 5 bounds the error in f without the smoothing, after `STEPS` steps"
+    ),
+    "yang2011.table6: and fewer than all of them": "and fewer than all",
+}
 INTRO = (
     "Written by `python -m papers all --margins` from the history of the code. A margin is its text and the condition "
     "that the verdict comes from; what the condition is computed from is not among it."
@@ -27,8 +46,8 @@ def read(text):
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding" and len(node.args) == 5:
             says, condition, margin = node.args[0], node.args[3], node.args[4]
-            if isinstance(says, ast.Constant):
-                found[says.value] = _print(condition, margin), _text(margin), ast.unparse(condition)
+            if isinstance(says, ast.Constant | ast.JoinedStr):
+                found[_text(says)] = _print(condition, margin), _text(margin), ast.unparse(condition)
     return found
 
 
@@ -40,7 +59,9 @@ def present():
 
 def history():
     """{(module, says): [(commit, date, fingerprint, margin, condition), …]}, a step for every change, oldest first."""
-    found = {}
+    found, since = {}, {}
+    for name, old in RENAMED.items():
+        since.setdefault((_path(name), old), []).append(name.partition(": ")[2])
     commits = (git("rev-list", "--reverse", "--topo-order", "HEAD", "--", "papers") or "").split()
     for commit in commits:
         for path in (git("diff-tree", "--no-commit-id", "--name-only", "-r", commit, "--", "papers") or "").split():
@@ -50,10 +71,19 @@ def history():
             except SyntaxError:
                 continue
             for says, item in items.items():
-                steps = found.setdefault((path, says), [])
-                if not steps or steps[-1][2] != item[0]:
-                    steps.append(git("show", "-s", "--format=%h %cs", commit).split() + list(item))
+                for name in (says, *since.get((path, says), ())):
+                    steps = found.setdefault((path, name), [])
+                    if not steps or steps[-1][2] != item[0]:
+                        steps.append(git("show", "-s", "--format=%h %cs", commit).split() + list(item))
     return found
+
+
+def _path(name):
+    return f"papers/{name.partition(':')[0].replace('.', '/')}.py"
+
+
+def _name(path, says):
+    return f"{path.removeprefix('papers/').removesuffix('.py').replace('/', '.')}: {says}"
 
 
 def write(out):
@@ -63,9 +93,9 @@ def write(out):
     for (path, says), (mark, margin, _) in now.items():
         steps = past.get((path, says), [])
         since = steps[-1][:2] if steps and steps[-1][2] == mark else [NEW, ""]
-        name = path.removeprefix("papers/").removesuffix(".py").replace("/", ".")
-        kept[f"{name}: {says}"] = {"margin": mark, "commit": since[0]}
-        rows.append([f"{name}: {says}", margin, " ".join(since)])
+        name = _name(path, says)
+        kept[name] = {"margin": mark, "commit": since[0]}
+        rows.append([name, margin, " ".join(since)])
         if since[0] == NEW and steps:
             steps = [*steps, (*since, *now[path, says])]
         for k in range(1, len(steps)):
@@ -75,7 +105,7 @@ def write(out):
             seen = _verdict(path, says, f"{after[0]}^" if after[0] != NEW else "HEAD")
             if seen == "–" and after[0] != NEW and _verdict(path, says, after[0]) != "–":
                 seen = WITH
-            changed.append([f"{name}: {says}", " ".join(after[:2]), own, other, seen, _verdict(path, says, last, out)])
+            changed.append([name, " ".join(after[:2]), own, other, seen, _verdict(path, says, last, out)])
     KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     seen = [row for row in changed if row[4] != "–"]
     unseen = [row for row in changed if row[4] == "–"]
@@ -104,6 +134,7 @@ def write(out):
 def _verdict(path, says, commit, out=None):
     """The verdict on the pages at a commit, or those that are in OUT; – where there was none."""
     paper, found = path.split("/")[1], []
+    names = {says, RENAMED.get(_name(path, says), says)}
     if commit:
         listed = (git("ls-tree", "--name-only", commit, "docs/papers/results/") or "").split()
         texts = [git("show", f"{commit}:{name}") for name in listed if name.split("/")[-1].startswith(paper)]
@@ -111,7 +142,7 @@ def _verdict(path, says, commit, out=None):
         texts = [p.read_text() for p in sorted((Path(out) / "results").glob(f"{paper}.*.json"))] if out else []
     for text in texts:
         for item in json.loads(text or "{}").get("findings", ()):
-            if item["says"] == says:
+            if item["says"] in names:
                 verdict = item.get("verdict", item.get("agrees"))
                 found.append(Finding("", "", "", verdict, "").verdict if item["judged"] else "not judged")
     return ", ".join(found) or "–"

@@ -427,6 +427,13 @@ def test_every_margin_is_recorded_with_the_commit_of_its_last_change():
     assert {name: item["margin"] for name, item in kept.items()} == found, "run python -m papers all --margins"
 
 
+def test_findings_that_were_renamed_are_there_and_their_old_words_are_not():
+    now = {_margins._name(*key) for key in _margins.present()}
+    assert _margins.RENAMED.keys() <= now
+    old = {_margins._name(_margins._path(name), says) for name, says in _margins.RENAMED.items()}
+    assert not old & now, "under the old words the history would be listed twice"
+
+
 def test_a_margin_is_its_text_and_its_condition():
     def mark(condition, margin="'0.1'"):
         ((mark, *_),) = _margins.read(f"Finding('a', 'b', 'c', {condition}, {margin})").values()

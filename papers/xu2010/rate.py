@@ -48,7 +48,7 @@ def run(scale, data):
                 "below −2 by two standard errors at every C, from where the bound is below the first excess on",
             ),
             Finding(
-                f"Corollary 5 bounds the error in f without the smoothing, after {STEPS} steps", "≤ 1",
+                "Corollary 5 bounds the error in f without the smoothing, after 500 steps", "≤ 1",
                 "share of the bound " + ", ".join(f"{r.max():.1e} at C = {C:g}" for C, r in sound.items()),
                 max(r.max() for r in sound.values()) <= 1, "1, in every draw (with the L of the print before)",
                 **COROLLARY,

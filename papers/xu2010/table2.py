@@ -61,7 +61,7 @@ def run(scale, data):
                 "7 of 7 sets",
                 f"{counted(smooth)}: {_points(accuracy, 0)}",
                 every(smooth),
-                EVERY,
+                "on every set, by two standard errors (on more than half of them before)",
                 judged=not scale.quick and enough,
                 **AHEAD,
             ),
@@ -70,7 +70,7 @@ def run(scale, data):
                 "7 of 7 sets",
                 f"{counted(dense)}: {_points(accuracy, 1)}",
                 every(dense),
-                EVERY,
+                "on every set, by two standard errors (on more than half of them before)",
                 judged=not scale.quick and enough,
                 **DENSE,
             ),
@@ -79,7 +79,7 @@ def run(scale, data):
                 "7 of 7 sets",
                 counted(both),
                 every(both),
-                EVERY,
+                "on every set, by two standard errors (on more than half of them before)",
                 judged=not scale.quick and enough,
                 **BOTH,
             ),
@@ -88,7 +88,7 @@ def run(scale, data):
                 "7 of 7 sets",
                 counted(worst),
                 every(worst),
-                EVERY,
+                "on every set, by two standard errors (on more than half of them before)",
                 judged=not scale.quick and enough,
                 **WORST,
             ),
@@ -154,9 +154,6 @@ def run(scale, data):
         remarks=REMARKS if real else "",
         timed=True,
     )
-
-
-EVERY = "on every set, by two standard errors (on more than half of them before)"
 
 
 def _points(accuracy, j):
