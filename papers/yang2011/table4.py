@@ -176,7 +176,7 @@ def _spicy(scale, section, accuracy, count, d, n):
         Finding(
             "SpicyMKL is about as accurate as GMKL", "0.0 and −0.2 points",
             f"{mean(apart[:, 0], 2)} and {mean(apart[:, 1], 2)} points", every(near(apart[:, t], 2) for t in (0, 1)),
-            "within 2 points on both, by two standard errors",
+            "within 2 points on both, by two standard errors", **BEHIND,
         ),
         Finding(
             "but selects more kernels", "107 and 120 against 37 and 43",
@@ -303,6 +303,11 @@ def _paths(found, toys):
     return Figure("yang2011_figure2", "Accuracy and number of kernels of GMKL against v.", fig)
 
 
+BEHIND = {
+    "expected": "tie",
+    "reason": "On toy 1 it is behind by 1.8 ± 0.6 points, a difference that counts; whether it is less than the 2 "
+    "points of the margin, which was set before it was run, cannot be told. On toy 2 no difference is seen.",
+}
 SPARSE = {
     "expected": "tie",
     "reason": "True of toy 1; on toy 2 the two and two are level, and ℓ2, of all kernels, has the highest mean.",
