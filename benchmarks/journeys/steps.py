@@ -196,6 +196,7 @@ class Journey(Longer):
             rounding = lost(self.world.kernels, self.world.numbers)
             f = K[:, model.support_] @ model.dual_coef_[0] + model.intercept_[0]
             size = np.abs(K[:, model.support_]) @ np.abs(model.dual_coef_[0]) + abs(model.intercept_[0])
+            size += 1e-10 * np.abs(K).max() * np.abs(model.dual_coef_).sum()  # an example far from the support
             near("combined_kernel @ dual_coef_", f, self.decide(model, X).ravel(), size, 1e-5 + rounding)
 
     def saved(self) -> None:
