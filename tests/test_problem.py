@@ -144,7 +144,8 @@ def test_a_problem_among_some_kernels_has_their_part_of_the_regularizer():
 @pytest.mark.parametrize("intercept", [False, True])
 def test_a_basis_of_covariates_is_orthogonal_and_goes_back_to_their_units(intercept):
     Z = data("hinge")[3]
-    for given in (Z, Z[:, :1], np.column_stack([np.ones(n), Z[:, 0]]), 1e6 + Z[:, :2], np.zeros((n, 0))):
+    tenth = np.column_stack([np.full(n, 0.1), Z[:, 0]])  # the mean of the first column is not 0.1 to the last digit
+    for given in (Z, Z[:, :1], np.column_stack([np.ones(n), Z[:, 0]]), 1e6 + Z[:, :2], tenth, np.zeros((n, 0))):
         if given.shape[1] + intercept == 0:
             continue
         E, back = covariate_basis(given, intercept)
