@@ -1,6 +1,7 @@
 """What a stream refuses and what it warns of, source by source, and which kernels it measures pair by pair."""
 
 import os
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
@@ -33,11 +34,11 @@ class Blocks(DataSource):
         yield self.X[piece : piece + self.size], None
 
 
-def opened(X, weights=None):
-    stream = Stream(Blocks(X), 1)
-    stream.__enter__()
-    stream.arrange(np.ones((1, len(X))), np.ones(len(X)), weights)
-    return stream
+@contextmanager
+def opened(X):
+    with Stream(Blocks(X), 1) as stream:
+        stream.arrange(np.ones((1, len(X))), np.ones(len(X)), None)
+        yield stream
 
 
 @pytest.mark.filterwarnings("ignore:kernels without variance")
@@ -247,12 +248,12 @@ def test_options_of_a_table_reach_its_header_too(tmp_path):
 
 
 def test_sequences_are_read_by_their_own_alphabet_window_and_blocks(tmp_path):
-    (tmp_path / "p.fa").write_text(">a class=1\nMKVLA\n>b class=0\nWYXCC\n>c class=1\nAAAAA\n")
+    (tmp_path / "p.fa").write_text(">a class=1\nMKVLA\n>b class=0\nWYBCC\n>c class=1\nAAAAA\n")
     source = FastaFiles(tmp_path / "p.fa", "protein", unknown="ignore", window=(1, 4), rows=1).with_target("class")
     blocks = list(source.read(source.paths[0]))
     assert [text for block, _ in blocks for text in block] == ["KVL", "YXC", "AAA"] and len(blocks) > 1
     assert np.concatenate([y for _, y in blocks]).tolist() == [1, 0, 1]
-    with pytest.raises(ValueError, match="X"):
+    with pytest.raises(ValueError, match="B"):
         list(FastaFiles(tmp_path / "p.fa", "protein").read(source.paths[0]))
     with pytest.raises(ValueError):
         list(FastaFiles(tmp_path / "p.fa", unknown="error").read(source.paths[0]))
