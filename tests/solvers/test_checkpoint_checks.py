@@ -10,7 +10,7 @@ from manykernels.banks.features import FeatureBank
 from manykernels.kernels import KernelList, Linear
 from manykernels.losses import Hinge
 from manykernels.problem import Problem
-from manykernels.regularizers import LpNorm
+from manykernels.regularizers import BlockElasticNet, LpNorm
 from manykernels.solvers import Control, Coordinate, Newton, solve
 from manykernels.solvers._checkpoint_checks import check_part
 
@@ -105,6 +105,10 @@ def test_cuts_of_a_run_belong_to_their_points_and_to_a_problem_that_has_some():
     for one in bad:
         with pytest.raises(ValueError):
             check_part({"state": changed(good, *one)}, problem)
+    other = Problem(problem.bank, problem.Y, problem.loss, BlockElasticNet(0.0), problem.c)
+    check_part({"state": state | {"points": [], "added": []}}, other)
+    with pytest.raises(ValueError, match="cuts of another problem"):
+        check_part({"state": good}, other)
 
 
 def test_a_finished_part_is_a_whole_solution_of_its_problem():

@@ -292,6 +292,7 @@ def test_examples_of_every_kind_are_taken_and_joined():
         both = concatenate([take(data, np.array([2, 0])), take(data, np.array([1]))])
         assert plain(both) == [plain(data)[k] for k in (2, 0, 1)]
         assert columns_of(both) == columns_of(data) and concatenate([data]) is data
+    assert concatenate([frame, frame]).index.tolist() == list(range(6))
     assert columns_of(frame) == ("columns", "a", "b") and columns_of(X) == ("features", 3)
     np.testing.assert_array_equal(numbers_of(frame), [[1, np.nan], [2, np.nan], [3, np.nan]])
     assert numbers_of(["a"]) is None and numbers_of(X) is not X

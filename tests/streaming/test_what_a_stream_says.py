@@ -81,6 +81,15 @@ def test_kernels_that_do_not_vary_on_the_sample_are_refused_by_name(kind):
         assert moments.normalisation(stream, kernels, X[:7], kind)[0].usable.all()
 
 
+def test_kernels_without_variance_over_all_examples_are_named():
+    still = X.copy()
+    still[:, 1] = 2.0
+    kernels = KernelList.from_spec([("moves", Linear(), [0]), ("rests", RBF(0.1), [1]), ("too", Linear(), [1])], X)
+    with opened(still) as stream, pytest.warns(UserWarning, match="without variance.*'rests', 'too'"):
+        scaled, _ = moments.normalisation(stream, kernels, still, "multiplicative")
+    assert scaled.usable.tolist() == [True, False, False]
+
+
 def test_words_are_counted_where_they_are_numbers_of_64_bits():
     """Words of DNA have three bits a letter with the unknown one: 21 letters fit, 22 are compared pair by pair."""
     texts = Sequences.encode(["".join(row) for row in rng.choice(list("ACGT"), size=(n, 30))])

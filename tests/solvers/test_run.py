@@ -1,0 +1,99 @@
+"""The record of a run: its best point is its own copy, its steps and examples are counted, and its end is told."""
+
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from problems import make, partner, small_problem
+
+from manykernels.banks import DenseBank
+from manykernels.losses import Hinge
+from manykernels.problem import Problem
+from manykernels.regularizers import LpNorm
+from manykernels.solvers import Control, solve
+from manykernels.solvers._last_step import _continued, thinned
+from manykernels.solvers._run import Finished, Run
+
+
+def two_outputs(regularizer, n=30):
+    Ks, y = make(0, n)
+    bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
+    return Problem(bank, [y, -np.roll(y, 3)], Hinge(), regularizer, np.linspace(0.3, 1.5, n)), Ks
+
+
+def test_the_best_point_does_not_follow_arrays_that_change_later():
+    problem, _ = two_outputs(LpNorm(2))
+    good = solve(problem, tol=1e-2)
+    theta, a, b = good.theta.copy(), good.a.copy(), good.b.copy()
+    run = Run(problem, Control(1e-12, 50))
+    run.certify(theta, a, b=b)
+    theta[:], a[:] = 0.0, 0.0
+    for name, value in (("theta", good.theta), ("a", good.a)):
+        np.testing.assert_array_equal(run.best[name], value)
+    np.testing.assert_array_equal(run.best_dual, good.a)
+    start = problem.start()
+    run.certify(np.full(4, 0.5), start)  # worse: the best stays
+    np.testing.assert_array_equal(run.best["a"], good.a)
+    assert run.upper == pytest.approx(good.primal) and len(run.history) == 2
+    warm = Run(problem, Control(1e-3, 9, warm=good))
+    warm.a[:] = 0.0
+    assert good.a.any()
+
+
+@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize("name", ["newton", "silp", "simplemkl", "level", "hessian", "analytic", "nesterov", "spicy"])
+def test_a_run_takes_as_many_steps_as_it_may(name, most):
+    problem = small_problem("hinge", partner(name), n=60, M=8, seed=9, C=10.0)[0]
+    found = solve(problem, name, tol=1e-14, max_iter=most, thin=False)
+    assert found.n_iter == len(found.history) == most and not found.converged
+    assert [step["iteration"] for step in found.history] == list(range(1, most + 1))
+
+
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("name", ["auto", "silp", "newton"])
+def test_examples_of_several_outputs_are_counted_once(name, p):
+    problem, _ = two_outputs(LpNorm(1) if name == "silp" else LpNorm(p))
+    found = solve(problem, name, tol=1e-3)
+    last = found.history[-1]
+    assert last["n_support"] == np.count_nonzero(found.a.any(axis=0)) < np.count_nonzero(found.a)
+    assert last["n_kernels"] == np.count_nonzero(found.theta)
+    assert last["gap"] == found.gap and found.converged
+
+
+def test_the_clock_of_a_second_solver_goes_on():
+    problem = small_problem("hinge", LpNorm(2))[0]
+    control = Control(1e-3, 9)
+    control.history = [{"time": 100.0, "gap": 0.5}]
+    run = Run(problem, control)
+    with suppress(Finished):
+        run.certify(run.theta, run.a)
+    assert run.history[-1]["time"] >= 100.0 and run.history[-1]["iteration"] == 2
+
+
+def test_only_a_whole_run_is_thinned():
+    problem = small_problem("hinge", LpNorm(1), M=8)[0]
+    found = solve(problem, tol=1e-2, thin=False)
+
+    def fails(*_):
+        pytest.fail("it goes on")
+
+    for other in (replace(found, converged=False), replace(found, interrupted=True)):
+        assert thinned(problem, other, 1e-2, fails) is other
+    smooth = small_problem("hinge", LpNorm(2), M=8)[0]
+    whole = solve(smooth, tol=1e-2)
+    assert thinned(smooth, whole, 1e-2, fails) is whole
+
+
+@pytest.mark.parametrize("gap", [1e-2, 1e-5])
+def test_an_interrupt_of_the_smaller_problem_is_that_of_the_fit(gap):
+    problem = small_problem("hinge", LpNorm(1), M=8)[0]
+    found = replace(solve(problem, tol=1e-2, thin=False), gap=gap)
+    keep = np.flatnonzero(found.theta)
+    for interrupted in (False, True):
+
+        def again(small, aim, warm, interrupted=interrupted):
+            return replace(solve(small, tol=1e-6, thin=False), interrupted=interrupted)
+
+        assert _continued(problem, found, 1e-2, again, keep, 1e-6).interrupted is interrupted
+    assert _continued(problem, found, 1e-2, None, keep[:0], 1e-6) is found
