@@ -10,7 +10,7 @@ from problems import make, partner, small_problem
 from manykernels.banks import DenseBank
 from manykernels.losses import Hinge
 from manykernels.problem import Problem
-from manykernels.regularizers import LpNorm
+from manykernels.regularizers import BlockNorm, ElasticNet, LpNorm
 from manykernels.solvers import Control, solve
 from manykernels.solvers._last_step import _continued, thinned
 from manykernels.solvers._run import Finished, Run
@@ -97,3 +97,46 @@ def test_an_interrupt_of_the_smaller_problem_is_that_of_the_fit(gap):
 
         assert _continued(problem, found, 1e-2, again, keep, 1e-6).interrupted is interrupted
     assert _continued(problem, found, 1e-2, None, keep[:0], 1e-6) is found
+
+
+@pytest.mark.parametrize("regularizer", [LpNorm(1), LpNorm(2), ElasticNet(0.5), BlockNorm(3)], ids=repr)
+def test_warm_weights_outside_the_domain_are_taken_into_it(regularizer):
+    """As after a change of the regularizer: a run begins at weights that it allows."""
+    problem, _ = two_outputs(regularizer)
+    found = solve(two_outputs(LpNorm(2))[0], tol=1e-2)
+    for theta in (np.array([0.1, 3.0, 0.0, 2.0]), np.zeros(4), np.array([0.3, -0.2, 0.1, 0.1])):
+        run = Run(problem, Control(warm=replace(found, theta=theta)))
+        assert run.theta.any() and (run.theta >= 0).all()
+        if regularizer.has("value"):
+            assert np.isfinite(problem.regularizer.value(run.theta))
+    inside = problem.regularizer.start(4)
+    np.testing.assert_array_equal(Run(problem, Control(warm=replace(found, theta=inside))).theta, inside)
+
+
+def test_ctrl_c_before_the_first_point_is_raised_and_after_it_gives_the_best():
+    problem, _ = two_outputs(LpNorm(2))
+
+    def at_once(run):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Run(problem, Control()).run(at_once)
+
+    def later(run):
+        run.certify(run.theta, run.a)
+        raise KeyboardInterrupt
+
+    found = Run(problem, Control(1e-9)).run(later)
+    assert found.interrupted and found.n_iter == 1 and not found.converged
+
+
+def test_weights_that_are_not_finite_end_a_run_at_the_point_without_kernels():
+    problem, _ = two_outputs(LpNorm(2))
+    found = Run(problem, Control(1e-9)).run(lambda run: run.certify(np.full(4, np.nan), run.a))
+    _, origin = problem.origin()
+    assert found.primal == pytest.approx(origin.primal) and found.dual == pytest.approx(origin.dual)
+    assert found.history[-1]["gap"] == found.gap < np.inf and not found.a.any()
+    assert found.reason.startswith("a step led to weights that are negative, not finite or outside")
+    good = solve(problem, tol=1e-2)
+    reached = Run(problem, Control(0.5)).run(lambda run: run.certify(good.theta, good.a))
+    assert reached.converged and reached.reason == ""

@@ -295,6 +295,9 @@ def test_examples_of_every_kind_are_taken_and_joined():
     assert concatenate([frame, frame]).index.tolist() == list(range(6))
     assert columns_of(frame) == ("columns", "a", "b") and columns_of(X) == ("features", 3)
     np.testing.assert_array_equal(numbers_of(frame), [[1, np.nan], [2, np.nan], [3, np.nan]])
+    mixed = pd.DataFrame({"i": [1, 2], "b": [True, False], "u": np.array([3, 4], np.uint8), "s": ["5", "6"]})
+    np.testing.assert_array_equal(numbers_of(mixed), [[1, 1, 3, np.nan], [2, 0, 4, np.nan]])
+    assert columns_of(Sequences.encode(["MK"], "protein")) != columns_of(Sequences.encode(["AC"], "dna"))
     assert numbers_of(["a"]) is None and numbers_of(X) is not X
     copy = take(X, np.arange(3))
     copy[:] = 0
