@@ -276,3 +276,68 @@ def test_too_little_memory_for_the_active_examples_reaches_their_bank(tmp_path, 
     model = MKLClassifier([RBF(0.1)], C=1.0, memory_limit=3e8, n_jobs=1, tol=1e-2).fit(Blocks(X), y)
     assert model.duality_gap_ <= 1e-2 and seen
     assert {(o["memory_limit"] is not None, o["n_jobs"], o["tol"]) for o in seen} == {(True, 1, 1e-2)}
+
+
+class Moody(Blocks):
+    """Gives its rows as they are at first, and then changed in one piece."""
+
+    seen = 0
+
+    def __init__(self, X, change, size=18):
+        super().__init__(X, size)
+        self.change = change
+
+    def read(self, piece):
+        for block, y in super().read(piece):
+            self.seen += 1
+            yield (self.change(block) if self.seen > 3 and piece == self.size else block), y
+
+
+@pytest.mark.parametrize("change, told", [
+    (lambda block: block[::-1].copy(), "gave other rows in piece 18 than before"),
+    (lambda block: block + 1e-9, "gave other rows in piece 18 than before"),
+    (lambda block: block[:-1], "had 18 examples in piece 18 and has 17 now"),
+    (lambda block: np.concatenate([block, block]), "had 18 examples in piece 18 and has 36 now"),
+])  # fmt: skip
+def test_a_source_that_gives_other_rows_the_second_time_is_refused(change, told):
+    with Stream(Moody(X, change), 1) as stream:
+        stream.arrange(np.ones((1, n)), np.ones(n), None)
+        with pytest.raises(ValueError, match=told):
+            stream.fetch(np.array([3, 20, 38]))
+    with Stream(Moody(X, np.copy), 1) as stream:
+        stream.arrange(np.ones((1, n)), np.ones(n), None)
+        np.testing.assert_array_equal(stream.fetch(np.array([3, 20, 38])), X[[3, 20, 38]])
+
+
+def test_a_table_that_still_holds_its_target_is_refused():
+    class Leaky(Blocks):
+        def read(self, piece):
+            for block, _ in super().read(piece):
+                yield block, block["b"].to_numpy()
+
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame["b"] = np.sign(frame["b"])
+    source = Leaky(frame).with_target("b")
+    with pytest.raises(ValueError, match="gave an X with the column 'b', the target: drop it"), Stream(source, 1):
+        pass
+    with pytest.raises(ValueError, match="gave an X with the column 'b'"):
+        MKLClassifier([RBF(0.1)], C=1.0).fit(Leaky(frame), "b")
+
+
+def test_blocks_of_other_columns_are_refused_within_a_piece_and_between_pieces():
+    class Uneven(Blocks):
+        def read(self, piece):
+            for block, _ in super().read(piece):
+                yield block[:5], None
+                yield self.cut(block[5:], piece), None
+
+    frame = pd.DataFrame(X, columns=list("abc"))
+    for data, cut in ((X, lambda x, piece: x[:, :2]), (frame, lambda x, piece: x[["a", "c"]])):
+        source = Uneven(data)
+        source.cut = cut
+        with pytest.raises(ValueError, match="give every block the same columns"), Stream(source, 1):
+            pass
+    between = Blocks(frame)
+    between.read = lambda piece: iter([((frame[:15] if piece == 0 else frame[["b", "a", "c"]][15:30]), None)])
+    with pytest.raises(ValueError, match="the same columns in another order"), Stream(between, 1):
+        pass
