@@ -20,7 +20,7 @@ def a_bank(matrices=K, **options):
     with np.testing.suppress_warnings() as quiet:
         quiet.filter(UserWarning)
         whole = DenseBank(np.moveaxis(matrices, 0, 2), **options)
-        return whole, SubsetBank(whole, INDEX)
+        return whole, SubsetBank(whole, INDEX, normalize=options.get("normalize", "multiplicative"))
 
 
 def test_a_kept_matrix_is_that_of_its_weights_rows_precision_and_shift():
@@ -43,6 +43,10 @@ def test_kernels_that_vary_neither_on_all_nor_on_some_examples_are_not_usable():
     flat[3][np.ix_(INDEX, INDEX)] = 2.0  # on these
     _, small = a_bank(flat)
     assert small.usable.tolist() == [True, False, True, False, True]
+    for normalize in (None, "spherical", "trace"):
+        _, small = a_bank(flat, normalize=normalize)
+        np.testing.assert_array_equal(small.scale != 0, small.usable)
+        assert not small.usable[3]
 
 
 @pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
