@@ -24,7 +24,8 @@ def a_bank(matrices=K, **options):
 
 
 def test_a_kept_matrix_is_that_of_its_weights_rows_precision_and_shift():
-    _, small = a_bank()
+    whole, small = a_bank(K + 1e4)  # so far from 0 that the shift differs from 0
+    assert whole._shift.any()
     asked = [(theta, rows, dtype, shifted)
              for theta in rng.random((2, M)) for rows in (None, np.array([0, 3, 4]), np.array([1, 2, 6]))
              for dtype in (np.float32, np.float64) for shifted in (False, True)]  # fmt: skip
