@@ -1,6 +1,7 @@
 """Reads pieces of the report page, and makes up facts for them."""
 
 import math
+import re
 from html.parser import HTMLParser
 
 
@@ -50,6 +51,11 @@ class Page(HTMLParser):
             self.caption += data
         else:
             self.words += data + ("" if "p" in self.path else " ")
+
+
+def plain(sentence):
+    """A sentence without the marks of its inline elements."""
+    return re.sub("[\ufdd0-\ufdef]", "", sentence)
 
 
 def said(value, digits=3, sign=False):

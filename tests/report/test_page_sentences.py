@@ -1,15 +1,8 @@
 """The sentences of the page against facts that are made up."""
 
-import re
-
-from pages import a_source, facts_of, spread
+from pages import a_source, facts_of, plain, spread
 
 from manykernels.report import _words
-
-
-def plain(sentence):
-    """A sentence without the marks of its inline elements."""
-    return re.sub("[\ufdd0-\ufdef]", "", sentence)
 
 
 def test_sentences_on_the_score():
