@@ -287,8 +287,8 @@ def a_decision(**own):
 
 def test_bars_of_decisions_share_a_scale_that_covers_the_others():
     page = Page(_results.examples(facts_of(examples={"label": "decision", "rows": [a_decision()]})))
-    bars = [given["x"] for tag, given in page.marks if tag == "rect"]
-    assert bars == [at((-2.0, 2.0), 0.0), at((-2.0, 2.0), -2.0)]
+    bars = [(given["x"], given["width"]) for tag, given in page.marks if tag == "rect"]
+    assert bars == [(at((-2.0, 2.0), 0.0), f"{97 / 8:.2f}%"), (at((-2.0, 2.0), -2.0), f"{97 / 2:.2f}%")]
     assert "1 other" in str(page.tables) and "true" not in str(list(page.tables))
 
 
