@@ -8,13 +8,24 @@ import numpy as np
 import pandas as pd
 import pytest
 from report_cases import a_case
+from scipy.stats import t
 
 from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
 from manykernels.kernels import RBF, Linear
 from manykernels.losses import Quantile
 from manykernels.pairs import Pairs
 from manykernels.regularizers import EmpiricalBayes
-from manykernels.report import ReportOptions, _decisions, _held_out, _repeat, _report, _singles, describe, make_report
+from manykernels.report import (
+    ReportOptions,
+    _decisions,
+    _held_out,
+    _repeat,
+    _report,
+    _singles,
+    _worth,
+    describe,
+    make_report,
+)
 from manykernels.report._case import Case
 
 rng = np.random.default_rng(8)
@@ -322,3 +333,29 @@ def test_columns_that_no_kernel_sees_are_listed():
     some = MKLClassifier([("a", RBF(0.5), ["a"])], C=1.0).fit(frame, y)
     every = MKLClassifier([("a", RBF(0.5), ["a"]), ("all", Linear())], C=1.0).fit(frame, y)
     assert describe._unused(some, frame) == ["b", "c"] and describe._unused(every, frame) == []
+
+
+def test_intervals_hold_with_a_probability_of_95_percent():
+    scores, guess = np.array([0.5, 0.6, 0.7, 0.8]), np.zeros(4)
+    half = {level: t.ppf(0.5 + level / 2, 3) * np.std(scores, ddof=1) * np.sqrt(0.25 + 0.25) for level in (0.9, 0.95)}
+    for level, better in ((0.9, False), (0.95, True)):  # just within the interval, and just outside
+        shift = scores.mean() - half[level] - 0.01 * better
+        assert _held_out._surely_better(scores - shift, guess, 0.25) == better
+    found = _worth.over_folds([SimpleNamespace(name="a")], [{"drop": np.array([v])} for v in scores], 0.25)["a"]
+    assert found["drop_low"] == pytest.approx(0.65 - half[0.95]) and found["drop_high"] == pytest.approx(
+        0.65 + half[0.95]
+    )
+
+
+def test_the_six_largest_parts_of_a_decision_are_shown(model):
+    parts = np.array([0.1, -0.8, 0.7, 0.0, 0.6, -0.5, 0.4, 0.3, -0.2])
+    case = a_case(np.arange(4.0), "regression", model=SimpleNamespace(
+        loss="squared", intercept_=np.zeros(1), kernel_names_=list("abcdefghi"),
+        predictor_=SimpleNamespace(kernel_list=None)))  # fmt: skip
+    held = _decisions.Decisions(case, np.array([1]), 24)
+    held.names, held.rows = list("abcdefghi"), [1]
+    held.known = {1: _decisions.Decision(parts, 0.25, None, "prediction")}
+    (row,) = _singles.single_examples(case, [3], np.array([0, 3]), held, None)["rows"]
+    assert [part["name"] for part in row["parts"]] == ["b", "c", "e", "f", "g", "h"] and row["held_out"]
+    assert row["others"] == {"count": 2, "value": pytest.approx(-0.1)} and row["sum"] == pytest.approx(0.85)
+    assert (row["row"], row["true"], row["prediction"], row["intercept"]) == (3, 3.0, None, 0.25)
