@@ -1,0 +1,306 @@
+"""Parts of kernel lists at seldom taken branches: weights, missing views, names, seeds and second calls."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from manykernels import Views, kernels
+from manykernels.kernels import (
+    RBF,
+    Constant,
+    Function,
+    Gower,
+    KernelList,
+    Laplacian,
+    Linear,
+    Nystroem,
+    Polynomial,
+    RandomFeatures,
+    auto_kernels,
+    feature_bank,
+    multi_task_stack,
+    normalize,
+    rbf_grid,
+    table_scaler,
+)
+from manykernels.kernels._median import median_between
+from manykernels.kernels.auto import choose_kernels
+from manykernels.kernels.base import Fitted
+from manykernels.kernels.nystroem import approximated
+from manykernels.kernels.tasks import checked, numbers
+from manykernels.kernels.transformers import Pipe, reads_of
+from manykernels.kernels.view_data import View
+
+rng = np.random.default_rng(17)
+X = rng.normal(size=(20, 4))
+WEIGHTS = np.repeat([1.0, 3.0], 10)
+
+
+def copies(x, w=WEIGHTS):
+    """Each row as often as its weight."""
+    return x[np.repeat(np.arange(len(x)), w.astype(int))]
+
+
+def widths(found):
+    return [kernel.gamma for kernel in found.kernels if hasattr(kernel, "gamma")]
+
+
+def test_weights_reach_every_kernel_of_a_list():
+    specs = [("scaled", RBF("scale"), [0, 1]), ("median", RBF("median"), [1, 2]),
+             ("before", StandardScaler(), RBF("scale"), [2]),
+             ("across", kernels.On([0], RBF("scale")) * kernels.On([1], RBF("scale")))]  # fmt: skip
+    found = KernelList.from_spec(specs, X, weights=WEIGHTS)
+    plain, expected = KernelList.from_spec(specs, X), KernelList.from_spec(specs, copies(X))
+    for m in range(3):
+        assert found.kernels[m].gamma == pytest.approx(expected.kernels[m].gamma)
+    K = [one.kernels[3].between(*[one.views(X)[one.view_of[3]].X] * 2) for one in (found, expected, plain)]
+    np.testing.assert_allclose(K[0], K[1], rtol=1e-10)
+    assert np.abs(K[0] - K[2]).max() > 1e-6
+    scaled = [one.views(X)[one.view_of[2]].X for one in (found, expected, plain)]
+    np.testing.assert_allclose(scaled[0], scaled[1])
+    assert np.abs(scaled[0] - scaled[2]).max() > 1e-3
+
+
+def test_weights_of_examples_that_lack_a_view_do_not_count():
+    present = np.arange(20) % 3 > 0
+    views = Views({"b": X, "a": X[present]}, ids={"b": np.arange(20), "a": np.flatnonzero(present)})
+    for kernel in (RBF("scale"), RBF("median")):
+        found = KernelList.from_spec([("a", kernel, "a", "zero")], views, weights=WEIGHTS)
+        expected = KernelList.from_spec([kernel], X[present], weights=WEIGHTS[present])
+        assert widths(found) == pytest.approx(widths(expected))
+    found = rbf_grid(views, columns="a", n=1, weights=WEIGHTS)[0].kernel.gamma
+    assert found == pytest.approx(rbf_grid(X[present], n=1, weights=WEIGHTS[present])[0].kernel.gamma)
+    assert found != pytest.approx(rbf_grid(views, columns="a", n=1)[0].kernel.gamma)
+
+
+def test_kernels_chosen_for_weighted_views_are_those_of_copies():
+    present = np.arange(20) % 4 > 0
+    x = rng.gamma(1.0, size=(20, 3))
+    views = Views({"b": x, "a": x[present]}, ids={"b": np.arange(20), "a": np.flatnonzero(present)})
+    w = WEIGHTS * (np.arange(20) % 5 > 0)
+    specs, said = choose_kernels(views, weights=w)
+    for view, keep in (("a", present), ("b", np.ones(20, bool))):
+        own = [spec.kernel.gamma for spec in specs if isinstance(spec.kernel, RBF) and spec.columns == view]
+        seen = x[keep & (w > 0)]
+        z = (seen - seen.mean(axis=0)) / seen.std(axis=0)
+        middle = median_between(z, w[keep & (w > 0)])
+        np.testing.assert_allclose(own, 8.0 ** (np.arange(3) - 1.0) / middle)
+    assert said.count(", 0 for examples that lack it") == 1 and "'a': RBF of 3 widths" in said
+    frame = {"t": pd.DataFrame({"p": x[:, 0], "sex": ["f", "m"] * 10}), "u": x}
+    names = [spec.name for spec in auto_kernels(frame)]
+    assert "t, sex" in names and "sex" not in names
+
+
+def test_few_entries_other_than_zero_are_not_scaled():
+    x = np.zeros((20, 10))
+    x.flat[::7] = 1.0 + np.arange(29)  # 14.5 % of the entries
+    for table, scaled in ((x, True), (x * (np.arange(20) % 2)[:, None], False)):
+        specs = auto_kernels({"counts": table, "other": X})
+        assert all((spec.transformer is not None) == scaled for spec in specs if spec.columns == "counts")
+    sparse = x * (np.arange(20) % 2)[:, None]
+    sparse[0, 0] = np.nan  # a gap is no count
+    specs = auto_kernels({"counts": sparse, "other": X})
+    assert all(spec.transformer is not None for spec in specs if spec.columns == "counts")
+
+
+def test_a_metric_is_learned_by_the_kernels_of_all_columns_alone():
+    specs = auto_kernels(X, metric="learn")
+    learned = [spec.prior for spec in specs if getattr(spec.kernel, "metric", None) == "learn"]
+    assert len(learned) == 6 and set(learned) == {1.0}
+    assert {spec.prior for spec in specs if getattr(spec.kernel, "metric", None) is None} == {0.2}
+
+
+def test_tasks_of_stacks_and_new_examples():
+    K = rng.normal(size=(1, 3, 4))
+    task, train = np.array(["b", "c", "a"]), np.array(["a", "b", "b", "a"])
+    for one_parameter in (False, True):
+        found = multi_task_stack(K, task, train, one_parameter)
+        same = (task[:, None] == train) * 2.0
+        own = [same * K[0]] if one_parameter else [K[0] * np.outer(task == t, train == t) for t in "ab"]
+        np.testing.assert_allclose(list(found.matrices), [K[0], *own])
+        assert found.names[1:] == (["kernel 0@same task"] if one_parameter else ["kernel 0@task=a", "kernel 0@task=b"])
+    assert numbers(np.array(["a", "b"]), ["b", "z", "a"]).tolist() == [1, -1, 0]
+    with pytest.raises(ValueError, match="missing value"):
+        checked([1.0, np.nan], 2)
+
+
+class Weighed(TransformerMixin, BaseEstimator):
+    """Multiplies by the sum of the weights."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        self.total_ = -1.0 if sample_weight is None else float(np.sum(sample_weight))
+        return self
+
+    def transform(self, X):
+        return np.asarray(X) * self.total_
+
+
+def test_transformers_get_the_weights_of_the_examples_that_they_see():
+    present = np.array([True, False, True])
+    x, w = np.ones((3, 1)), np.array([1.0, 10.0, 100.0])
+    for given in (Weighed(), make_pipeline(StandardScaler(with_mean=False, with_std=False), Weighed())):
+        pipe = Pipe(given).fit(View(x, present), w)
+        np.testing.assert_array_equal(pipe.transform(View(x, present)).X, [[101.0], [0.0], [101.0]])
+        assert Pipe(given).fit(View(x, None), None).transform(View(x, None)).X[0, 0] == -1.0
+    assert reads_of(StandardScaler()) == "anything" and reads_of(OneHotEncoder()) == "anything"
+    wide = Pipe(SimpleNamespace(), SimpleNamespace(transform=lambda X: np.ones((len(X), 3))), 2)
+    with pytest.raises(ValueError, match="made 3 columns of X, 2 in fit"):
+        wide.transform(View(x, None))
+
+
+def test_scales_follow_a_transformer():
+    found = KernelList.from_spec([("k", StandardScaler(), RBF(0.1), [0, 1])], X).with_metric({0: np.array([2.0, 0.5])})
+    z = (X[:, :2] - X[:, :2].mean(axis=0)) / X[:, :2].std(axis=0)
+    np.testing.assert_allclose(found.views(X)[0].X, z * [2.0, 0.5])
+
+
+def test_normalisations_of_weighted_matrices():
+    K, w = X @ X.T, WEIGHTS
+    full = copies(copies(K).T).T
+    np.testing.assert_allclose(copies(copies(normalize.multiplicative(K, w)).T).T, normalize.multiplicative(full))
+    np.testing.assert_allclose(copies(copies(normalize.trace(K, w)).T).T, normalize.trace(full))
+    part = normalize.spherical(K[:3], np.diag(K)[:3], np.diag(K))
+    np.testing.assert_allclose(part, normalize.spherical(K)[:3])
+    assert normalize.inverse_root([4.0, 0.0, -1.0]).tolist() == [0.5, 0.0, 0.0]
+    assert normalize.precision(np.float32) == 1e-6 and normalize.precision(np.float64) == 1e-12
+    whole = normalize.Scaled("trace", np.arange(3.0), np.array([True, False, True]), 10.0 + np.arange(3))
+    part = whole.part([2, 0])
+    assert (part.kind, part.scale.tolist(), part.usable.tolist(), part.mean.tolist()) == (
+        "trace", [2, 0], [True, True], [12, 10])  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [
+    lambda seed, rank=8: Nystroem(RBF("scale"), rank, random_state=seed),
+    lambda seed, rank=8: Nystroem(RBF("scale"), rank, "uniform", random_state=seed),
+    lambda seed, rank=8: RandomFeatures(RBF("scale"), rank, random_state=seed),
+    lambda seed, rank=8: RandomFeatures(Laplacian("scale"), rank, random_state=seed),
+])  # fmt: skip
+def test_approximations_have_a_seed_weights_and_a_rank(make):
+    F = [make(seed).resolve(X).features(X) for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(F[0], F[1])
+    assert F[0].shape[1] <= 8 and (F[0].shape != F[2].shape or np.abs(F[0] - F[2]).max() > 1e-3)
+    weighted, plain = make(0).resolve(X, WEIGHTS), make(0).resolve(X)
+    assert weighted.kernel.gamma == pytest.approx(type(plain.kernel)("scale").resolve(X, WEIGHTS).gamma)
+    assert weighted.kernel.gamma != pytest.approx(plain.kernel.gamma)
+    many = make(0, 64).resolve(X)  # more than there are examples
+    assert many.features(X).shape[1] == (64 if isinstance(many, RandomFeatures) else 20)
+
+
+def test_random_features_approach_their_kernel_in_both_precisions():
+    x = 3.0 * rng.normal(size=(6, 12))
+    for kernel in (RBF(0.05), Laplacian(0.1)):
+        features = RandomFeatures(kernel, 20_000)
+        F = features.features(x)
+        np.testing.assert_allclose(F @ F.T, kernel(x), atol=0.03)
+        far = 1e5 * x  # angles beyond the digits of float32
+        single = features.features(far.astype(np.float32), np.float32)
+        np.testing.assert_allclose(single, features.features(far.astype(np.float32).astype(float)), atol=2e-2)
+    with pytest.raises(ValueError, match="rank=7"):
+        RandomFeatures(RBF(0.1), 7).resolve(x)
+    assert approximated(RBF(0.1), "nystroem", 5, 9).random_state == 9 and approximated(RBF(0.1), "rff", 4, 9).rank == 4
+
+
+def test_landmarks_are_drawn_once_each():
+    x = np.repeat(rng.normal(size=(5, 2)), 3, axis=0)
+    assert len(Nystroem(RBF(0.5), 12).resolve(x).landmarks_) == 5  # equal examples are no two landmarks
+    tiny = Nystroem(Linear(), 4).resolve(1e-8 * X)  # eigenvalues of 1e-16 are no rounding
+    np.testing.assert_allclose(
+        tiny.features(1e-8 * X) @ tiny.features(1e-8 * X).T, 1e-16 * X @ X.T, rtol=1e-6, atol=1e-24
+    )
+
+
+def test_medians_count_weights_as_copies():
+    for x in (X, X[:, :1].round(0), sp.csr_matrix(X.round(0))):
+        dense = x.toarray() if sp.issparse(x) else x
+        for base in ("sqdist", "l1"):
+            found = median_between(x, WEIGHTS, base)
+            assert found == pytest.approx(median_between(copies(dense), None, base), rel=1e-9)
+            assert found == pytest.approx(median_between(3.0 * dense, WEIGHTS, base) / (9 if base == "sqdist" else 3))
+    w = WEIGHTS * (np.arange(20) % 2)
+    assert median_between(X, w) == pytest.approx(median_between(X[w > 0], w[w > 0]))
+    assert median_between(np.array([[0.0], [-0.0], [2.0], [5.0]]), [1, 1, 1, 1]) == pytest.approx(
+        median_between(np.array([[0.0], [2.0], [5.0]]), [2, 1, 1]))  # fmt: skip
+    many = np.repeat(np.arange(600.0), 1)[:, None]
+    heavy = np.where(np.arange(600) < 3, 1e4, 1e-6)  # a sample by weight has the heavy ones alone
+    assert median_between(many, heavy, sample=50) in (1.0, 2.5, 4.0)
+
+
+def test_tables_with_weights_cycles_and_owners():
+    x = np.column_stack([X[:, 0].astype(object), np.array(["a", "b", None, "c"] * 5, object)])
+    x[3, 0] = None
+    parts = [("numbers", 1), ("categories", 1)]
+    found = table_scaler.TableScaler(parts).fit(x, sample_weight=WEIGHTS)
+    expected = table_scaler.TableScaler(parts).fit(copies(x))
+    np.testing.assert_allclose(found.transform(x), expected.transform(x), atol=1e-12)
+    assert found.owners() == [0, 1, 1, 1] and found.get_feature_names_out(["p", "q"]).tolist() == ["p", "q", "q", "q"]
+    again = table_scaler.TableScaler.from_state(found.to_state())
+    np.testing.assert_array_equal(again.transform(x), found.transform(x))
+    start = np.datetime64("2024-01-01")
+    for span, step, cycles in ((10, 1, []), (12, 1, ["week"]), (400, 10, ["week"]), (600, 10, ["year", "week"])):
+        dates = (start + np.arange(0, span + 1, step)).astype("datetime64[us]")[:, None]
+        assert table_scaler._learn("dates", dates) == cycles
+    hours = (start + np.arange(0, 60, 7).astype("timedelta64[h]")).astype("datetime64[us]")[:, None]
+    assert table_scaler._learn("dates", hours) == ["day"]
+    assert table_scaler.days(np.array(["1970-01-03", "1970-01-01T12:00", None], object)).tolist()[:2] == [2.0, 0.5]
+
+
+def test_gower_by_its_definition_on_new_examples():
+    train = np.array([[1.0, "a", 5], [3.0, "b", 7], [2.0, "a", 5]], object)
+    new = np.array([[9.0, "z", 5], [None, "z", 6], [1.0, "a", 7]], object)
+    kernel = Gower(categories=[2])
+    step = KernelList.from_spec([kernel], train)
+    (left,), (right,) = step.views(new), step.views(train)
+    K = step.kernels[0](left.X, right.X)
+    lost = np.array([[v is None for v in row] for row in new])
+    for i in range(3):
+        for j in range(3):
+            s = 0.0 if lost[i, 0] else 1 - abs(min(max(new[i, 0], 1.0), 3.0) - train[j, 0]) / 2
+            s += float(new[i, 1] == train[j, 1]) + float(new[i, 2] == train[j, 2])
+            assert K[i, j] == pytest.approx(s / np.sqrt(3 * (~lost[i]).sum()))
+    np.testing.assert_allclose(step.kernels[0](left.X, left.X).diagonal(), 1.0)
+    np.testing.assert_allclose(kernel.diag(train), np.diag(kernel(train)))
+    assert kernel(train)[0, 1] == 0.0
+    fitted = step.view_plans[0].transformer.fitted
+    assert list(fitted.get_feature_names_out(["p", "q", "r"])) == ["p"] * 2 + ["q"] * 3 + ["r"] * 3
+
+
+def test_sums_and_products_know_what_both_sides_are():
+    twice = 2.0 + RBF(0.1)
+    assert isinstance(twice.k1, Constant) and isinstance((RBF(0.1) + 2.0).k2, Constant)
+    assert not (Constant() + RBF(0.1)).exempt and (Constant() * Constant(2.0)).exempt
+    assert not (RBF(0.1) + Constant(-1.0)).psd and (RBF(0.1) + Constant(1.0)).psd and Constant(0.0).psd
+    assert (Constant() + RBF(0.1)).reads == (RBF(0.1) + Constant()).reads == "numeric"
+    mixed = (RBF(0.1) + RBF("scale")).resolve(X, WEIGHTS)
+    assert mixed.k2.gamma == pytest.approx(RBF("scale").resolve(X, WEIGHTS).gamma)
+    assert (RBF(0.1) + RBF("median")).learns() == RBF("median").learns() != RBF(0.1).learns()
+    with pytest.raises(ValueError, match="returned an array of shape"):
+        Function(lambda X, Y: np.ones((len(X), 1)))(X[:3], X[:2])
+
+    class Gram:
+        def fit_transform(self, X):
+            self.X = X
+            return X @ X.T
+
+        def transform(self, X):
+            return X @ self.X.T
+
+    own = Gram()
+    kernel = Fitted(own)
+    kernel.fit(X[:3])
+    assert not hasattr(own, "X")  # the user's object stays as it was
+    np.testing.assert_allclose(kernel(X[:2], X[:4]), X[:2] @ X[:4].T)
+
+
+def test_grids_have_the_widths_that_are_asked_for():
+    assert [spec.kernel.gamma for spec in rbf_grid(widths=[0.5, 2.0])] == [2.0, 0.125]
+    found = [spec.kernel.gamma for spec in rbf_grid(X, n=3, ratio=4.0, columns=[0], weights=WEIGHTS)]
+    np.testing.assert_allclose(np.array(found) * median_between(X[:, :1], WEIGHTS), [0.25, 1.0, 4.0])
+    bank = feature_bank(X[:, :2], widths=[2.0], degrees=[3])
+    assert [spec.columns for spec in bank] == [None, None, [0], [0], [1], [1]]
+    assert bank[0].kernel.gamma == 0.125 and isinstance(bank[1].kernel, Polynomial)
