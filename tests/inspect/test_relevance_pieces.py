@@ -1,6 +1,5 @@
 """Pieces of `relevance` on folds that are made up: each number stands in its own place."""
 
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,14 +9,21 @@ from scipy.stats import t
 from sklearn.metrics import make_scorer, mean_absolute_error
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
-from manykernels.inspect import bootstrap, bootstrap_weights, held_out, relevance, relevance_result, suggest
+from manykernels.inspect import held_out, relevance, relevance_result
 from manykernels.inspect._adjustment import Adjustment, without_kernels
 from manykernels.inspect._interchangeable import find_groups
 from manykernels.inspect.fold import Fold, FoldFit, _without
 from manykernels.inspect.held_out import covariates_for, few_entries, name_of, refitted, shuffled, targets
 from manykernels.inspect.relevance_result import Relevance, spread_of
-from manykernels.inspect.sources import Row, default_sources, given_sources, listed, read_sources, shared_columns
-from manykernels.inspect.suggest import NORMS, _read
+from manykernels.inspect.sources import (
+    Row,
+    default_sources,
+    given_sources,
+    joined_sources,
+    listed,
+    read_sources,
+    shared_columns,
+)
 from manykernels.kernels import RBF, KernelList, Linear
 from manykernels.losses import Squared
 from manykernels.solution import Solution
@@ -99,7 +105,7 @@ def test_relevance_tells_its_covariates_its_groups_and_what_shares_columns():
     model = MKLRegressor([("all", RBF(0.1), [0, 1, 2, 3]), ("two", Linear(), [2, 3]), ("last", Linear(), [4])], C=1.0)
     sources = {"all": [0], "two": [1], "last": [2]}
     seen = []
-    cut = dict(cv=3, groups=np.repeat(np.arange(6), 6), n_permutations=1, sources=sources, kernels=False)
+    cut = dict(cv=3, groups=np.arange(36) % 6, n_permutations=1, sources=sources, kernels=False)
     found = relevance(model, X, X[:, 0], covariates=Z, refits=1, scoring=lambda m, X, y: seen.append(y) or -1.0, **cut)
     assert found.covariates == ["site"] and found.overlapping == [["all", "two"]] and found.scoring == "lambda"
     assert [one.name for one in found.shared] == ["all"] and found.refitted.sum() == 1
@@ -177,8 +183,8 @@ def test_long_tables_count_what_they_leave_out(monkeypatch):
 
 
 def groups_of(drops, gains, joint, between, J=5):
-    """`find_groups` of sources with these mean drops and gains; a join loses joint(members)."""
-    m = len(drops)
+    """`find_groups` of sources with these drops, (m,) or (J, m), and gains; a join loses joint(members)."""
+    m = len(gains)
     rows = [Row(f"s{k}", "source", np.arange(m) == k) for k in range(m)]
     noise = 0.001 * np.arange(J)[:, None]
     whole = np.full(J, 0.9)
@@ -196,14 +202,18 @@ def groups_of(drops, gains, joint, between, J=5):
     return [group.names for group in find_groups(result, rows, found, fold_of, None)]
 
 
-def test_groups_have_a_joint_drop_above_the_sum_of_their_drops():
+def test_groups_have_a_joint_drop_above_the_sum_of_their_drops(monkeypatch):
     near = [[1, 0.9, 0.5], [0.9, 1, 0.5], [0.5, 0.5, 1]]
     lose = {2: 0.2, 3: 0.4}
     assert groups_of([-0.01] * 3, [0.3] * 3, lambda own: lose[len(own)], near) == [["s0", "s1"]]
+    assert groups_of([0.0] * 3, [0.3] * 3, lambda own: lose[len(own)], near) == [["s0", "s1"]]  # no certain drops
     assert groups_of([-0.01] * 3, [0.3] * 3, lambda own: 0.4 * (len(own) == 3), near) == [["s0", "s1", "s2"]]
-    # a drop of 0.2 each is not "no drop": nothing is left to join
-    assert groups_of([0.2] * 3, [0.3] * 3, lambda own: lose[len(own)], near) == []
+    assert groups_of([0.2] * 3, [0.3] * 3, lambda own: lose[len(own)], near) == []  # each is needed by itself
     assert groups_of([-0.01] * 3, [0.3] * 3, lambda own: -0.03 * (len(own) == 2), near) == []
+    wide = np.array([[0.0, 0.6], [0.0, -0.3], [0.0, 0.5], [0.0, -0.2], [0.0, 0.4]])  # the second varies much
+    assert groups_of(wide, [0.3] * 2, lambda own: 0.3, [[1, 0.9], [0.9, 1]]) == []
+    monkeypatch.setattr("manykernels.inspect._interchangeable.MAX_CANDIDATES", 2)
+    assert groups_of([-0.01] * 3, [0.1, 0.3, 0.2], lambda own: lose[len(own)], near) == [["s1", "s2"]]
 
 
 def test_sources_are_read_and_named():
@@ -297,82 +307,47 @@ def test_the_most_frequent_class_wins_ties_by_its_weight():
         assert fold._nothing().b.argmax() == expected
 
 
-def test_bootstrap_samples_keep_the_sizes_of_sets_of_labels(monkeypatch):
-    X = rng.normal(size=(12, 1))
-    Y = np.array([[0, 1]] * 4 + [[1, 1]] * 5 + [[1, 0]] * 3)
-    drawn = []
-    monkeypatch.setattr(bootstrap, "_weights", lambda model, X, y, one, Z: drawn.append(one) or np.ones(1))
-    bootstrap_weights(MKLClassifier([RBF(0.3)], C=1.0), X, Y, n_boot=3)
-    assert len(drawn) == 3
-    for one in drawn:
-        assert (one[:4].sum(), one[4:9].sum(), one[9:].sum()) == (4, 5, 3)
-    for wrong in (0, -1):
-        with pytest.raises(ValueError, match=f"n_boot={wrong}"):
-            bootstrap_weights(MKLClassifier([RBF(0.3)]), X, Y, n_boot=wrong)
+def test_rows_are_ordered_by_relevance():
+    rows = [Row(n, "source", np.ones(1)) for n in "ab"]
+    own = dict(without=np.array([0.1, 0.3]), alone=np.array([0.5, 0.9]), alone_permuted=np.array([0.5, 0.5]), metric={})
+    found = Relevance.of(rows, [measured(k, 2, **own) for k in range(2)], 0.95, "R²")
+    assert [row["name"] for row in found.table()] == ["b", "a"]  # the drop of a is larger, its gain is 0
 
 
-def a_search(scores):
-    """A search of two C and the norms of `suggest`, with scores (C, norm, fold)."""
-    flat = np.asarray(scores, float).reshape(-1, np.shape(scores)[2])
-    asked = []
-
-    def path(X, y, Cs, regularizer):
-        asked.append((Cs, regularizer))
-        return SimpleNamespace(weights=np.array([0.5, 0.0, 0.5]))
-
-    return SimpleNamespace(
-        cv_results_={f"split{k}_test_score": flat[:, k] for k in range(flat.shape[1])}, n_splits_=flat.shape[1],
-        Cs_=np.array([0.1, 10.0]), path=path, n_jobs=None, kernel_names_=["a", "b", "c"], asked=asked,
-    )  # fmt: skip
+def test_targets_and_scores_that_do_not_fit_are_refused():
+    X, model = rng.normal(size=(12, 2)), MKLRegressor([Linear()], C=1.0)
+    for wrong in (np.zeros(11), np.zeros(13), np.zeros((12, 2, 2))):
+        with pytest.raises(ValueError, match="for 12 examples"):
+            relevance(model, X, wrong, cv=2)
+    with pytest.raises(ValueError, match="scoring gave nan on a fold of 6 examples"):
+        relevance(model, X, X[:, 0], cv=2, scoring=lambda *own: np.nan)
 
 
-def test_a_suggestion_compares_sparse_with_the_best_dense_norm(monkeypatch):
-    monkeypatch.setattr(sys.modules[_read.__module__], "_alignments", lambda *own: (np.array([0.5, -0.5, 0.0]), 0.25))
-    J = 4
-    noise = 0.01 * np.arange(J)
-    base = np.zeros((2, len(NORMS), J)) + noise
-    for sparse, between, dense, mixing in (
-        (0.9, 0.1, 0.5, "sparse"),
-        (0.5, 0.1, 0.9, "dense"),
-        (0.5, 0.9, 0.48, "either"),
-    ):
-        scores = base.copy()
-        scores[1, 0] += sparse
-        scores[0, 1] += between
-        scores[0, 2] += dense + 0.05 * (np.arange(J) % 2)
-        scores[1, 3] += 0.2
-        search = a_search(scores)
-        found = _read(search, None, np.zeros(3), True, 0.25)
-        assert found.mixing == mixing and search.asked == [([10.0], 1)] and found.kept == 2
-        np.testing.assert_allclose(found.Cs, [10.0, 0.1, 0.1, 10.0])
-        apart = scores[0, 2] - scores[1, 0]
-        assert found.difference == pytest.approx(apart.mean())
-        assert found.error == pytest.approx(apart.std(ddof=1) * np.sqrt(1 / J + 0.25))
-        assert found.informative == 1.0 and found.p == NORMS[int(np.argmax(found.scores))]
-    single = _read(a_search(base[:, :, :1]), None, np.zeros(3), True, 0.25)
-    assert single.mixing == "either" and np.isinf(single.errors).all()
+def test_columns_that_are_sources_leave_their_kernels_rows_of_their_own():
+    X = rng.normal(size=(12, 3))
+    specs = [("all", RBF(0.1)), ("one", RBF(0.1), [0])]
+    kernels = KernelList.from_spec(specs, X)
+    fold = SimpleNamespace(kernel_list=kernels, names=kernels.names, M=2, X=X, model=MKLRegressor(specs))
+    rows = read_sources(MKLRegressor(specs), fold, None, True)
+    assert [row.name for row in rows if row.kind == "kernel"] == ["all", "kernel one"]
 
 
-def test_a_suggestion_of_a_sample_keeps_rows_together(monkeypatch):
-    seen = {}
+def test_sources_without_a_common_name_have_that_of_their_first_kernel():
+    views = {"v": rng.normal(size=(8, 4))}
+    specs = [("p", RBF(1.0), ("v", [0])), ("q", RBF(0.1), ("v", [0])), ("r", Linear(), ("v", [1, 2]))]
+    kernels = KernelList.from_spec(specs, views)
+    found = {name: which.tolist() for name, which in default_sources(kernels, kernels.names).items()}
+    assert found == {"p": [0, 1], "r": [2]}
+    kernels.chosen = "by us"  # the kernels of "auto" belong to their view
+    assert list(default_sources(kernels, kernels.names).values())[0].tolist() == [0, 1, 2]
 
-    def make_splits(cv, X, y, classes, groups):
-        seen.update(X=X, y=y, classes=classes, groups=groups)
-        raise RuntimeError
 
-    monkeypatch.setattr(sys.modules[_read.__module__], "make_splits", make_splits)
-    X, y = np.arange(60.0)[:, None], np.arange(60) % 2
-    with pytest.raises(RuntimeError):
-        suggest(X, y, [RBF(0.1)], groups=np.arange(60) // 3, max_examples=30, random_state=1)
-    rows = np.asarray(seen["groups"])
-    assert (
-        len(rows) == 30
-        and seen["classes"]
-        and (np.asarray(seen["y"]) == y[np.asarray(seen["X"])[:, 0].astype(int)]).all()
-    )
-    assert (rows == np.asarray(seen["X"])[:, 0].astype(int) // 3).all()
-    for target, classes in ((np.linspace(0, 1, 60), False), (y, True), (np.round(np.linspace(0, 30, 60)), False),
-                            (np.round(np.linspace(0, 12, 60)), True)):  # fmt: skip
-        with pytest.raises(RuntimeError):
-            suggest(X, target, [RBF(0.1)])
-        assert seen["classes"] == classes
+def test_groups_of_sources_are_joined_through_others():
+    X = rng.normal(size=(6, 8))
+    columns = [[0, 1], [4, 5], [1, 2], [5, 6], [2, 6]]
+    kernels = KernelList.from_spec([(f"k{m}", RBF(0.1), own) for m, own in enumerate(columns)], X)
+    rows = [Row(f"k{m}", "source", np.arange(5) == m) for m in range(5)]
+    assert joined_sources(kernels, rows, {}) == [[0, 1, 2, 3, 4]]
+    extra = KernelList.from_spec([(f"k{m}", RBF(0.1), own) for m, own in enumerate([*columns, [4, 7]])], X)
+    more = [Row(f"k{m}", "source", np.arange(6) == m) for m in range(6)]
+    assert joined_sources(extra, more, {}) == [[0, 1, 2, 3, 4, 5]]

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.compose import ColumnTransformer
+from sklearn.preprocessing import OneHotEncoder
 
 from manykernels import Views, kernels, strings
 from manykernels.kernels import (
@@ -12,6 +14,7 @@ from manykernels.kernels import (
     Linear,
 )
 from manykernels.kernels.new_data import facts_of_state, unequal, wordless
+from manykernels.kernels.tasks import Tasked
 from manykernels.kernels.view_data import ViewArrays
 
 rng = np.random.default_rng(17)
@@ -192,3 +195,55 @@ def test_texts_of_spaces_are_missing():
     texts = np.array(["ACGT", "  ", None, "ACGA"], object)
     found = KernelList.from_spec([("k", strings.Spectrum(2), None, "zero")], texts)
     assert found.views(texts)[0].present.tolist() == [True, False, False, True]
+
+
+def test_examples_that_lack_a_view_have_no_news_of_their_own():
+    """Their rows hold the data of other examples."""
+    ids = {"b": np.arange(5), "a": [0, 1, 2, 4]}
+    specs = [("a", RBF(0.1), ("a", [0]), "zero"), ("b", RBF(0.1), "b")]
+    found = KernelList.from_spec(specs, Views({"b": X[:5], "a": X[:4]}, ids=ids))
+    gap = X[:4].copy()
+    gap[2, 0] = np.nan
+    assert told(found, Views({"b": X[:5], "a": gap}, ids=ids)) == {("missing", "column 0 of the view 'a'"): ([2], None)}
+    table = np.array([["u"], ["v"], ["u"], ["v"]], object)
+    found = KernelList.from_spec([("a", kernels.Categorical(), "a", "zero")], Views({"b": X[:5], "a": table}, ids=ids))
+    new = np.array([["u"], ["v"], ["w"], ["v"]], object)
+    assert [rows for rows, _ in told(found, Views({"b": X[:5], "a": new}, ids=ids)).values()] == [[2]]
+    texts = ["ACGTACGTAC", "ACGTACGTACGT", "ACGTACGTACGTAC", "ACGTACGTAC"]
+    found = KernelList.from_spec(
+        [("a", strings.Spectrum(3), "a", "zero"), ("b", RBF(0.1), "b")], Views({"b": X[:5], "a": texts}, ids=ids)
+    )
+    new = [*texts[:2], "A", texts[3]]
+    news = told(found, Views({"b": X[:5], "a": new}, ids=ids))
+    assert {rows[0] for rows, _ in news.values()} == {2} and all(len(rows) == 1 for rows, _ in news.values())
+
+
+def test_short_texts_are_news_if_training_texts_were_longer():
+    found = KernelList.from_spec([("words", strings.Spectrum(3))], ["ACGTACGTAC", "ACGTACGTACGTACGTACGT"])
+    assert told(found, ["    AC      "])["short", "kernel 'words'"][0] == [0]  # spaces are no letters
+    known = KernelList.from_spec([("words", strings.Spectrum(3))], ["AC", "ACGTACGTACGTACGTACGT"])
+    assert ("short", "kernel 'words'") not in told(known, ["A"])
+    assert wordless(known, np.ones(1, bool)) == ("words", 3, 2)
+
+
+def test_kernels_across_views_are_named_themselves():
+    texts = ["ACGTACGTAC" * k for k in (1, 2, 5)]
+    views = {"s": texts, "x": X[:3]}
+    product = kernels.On("s", strings.Spectrum(3)) * kernels.On("x", RBF(0.1))
+    found = KernelList.from_spec([("both", product)], views)
+    assert unequal(found, np.ones(1, bool))[0] == "both"
+
+
+def test_encoders_of_some_columns_name_these_columns():
+    table = np.array([[1, "u", "p"], [2, "v", "q"], [3, "u", "p"]], object)
+    before = ColumnTransformer([("codes", OneHotEncoder(handle_unknown="ignore"), [2])])
+    found = KernelList.from_spec([("k", before, RBF(0.1))], table)
+    assert told(found, np.array([[1, "z", "p"], [2, "u", "r"]], object)) == {("category", "column 2"): ([1], "r")}
+
+
+def test_a_part_of_a_list_has_the_tasks_of_its_own_kernels():
+    found = KernelList.from_spec(kernels.multi_task([RBF(0.1), Linear()]), Tasked(X, np.repeat(["p", "q"], 10)))
+    assert found.part([4, 2]).task_of == [found.task_of[4], found.task_of[2]] == [0, 1]
+    for prior in (0.0, -1.0, np.inf, True):
+        with pytest.raises(ValueError, match="must be a positive number"):
+            KernelList.from_spec([kernels.KernelSpec("k", RBF(0.1), prior=prior)], X)
