@@ -149,3 +149,18 @@ def test_a_member_of_a_file_is_one_value():
     assert [len(value) for value in Decoder(Arrays(a0=np.zeros(3), a1=np.zeros(4)), {}).decode(list(nodes))] == [3, 4]
     with pytest.raises(KeyError, match="a0"):
         Decoder(Arrays(a0=np.zeros(3), a1=np.zeros(4)), {}).decode([nodes[0], nodes[0]])
+
+
+def test_a_memory_limit_with_its_unit_comes_back_as_it_was_given(tmp_path):
+    model = MKLClassifier([RBF(gamma=0.3)], C=1.0, memory_limit="500MB").fit(X, y)
+    model.save(tmp_path / "model.mk")
+    again = manykernels.load(tmp_path / "model.mk")
+    assert again.memory_limit == "500MB" and again.kernel_names_ == model.kernel_names_
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert vars(again).keys() == vars(model).keys()
+
+
+@pytest.mark.parametrize("value", [np.int64(2**60 + 1), np.bool_(True), np.float32(0.5)])
+def test_scalars_of_checkpoints_are_plain_numbers(value):
+    found = _codec.Encoder(most=10).encode(value, "")
+    assert type(found) is type(value.item()) and found == value.item()

@@ -8,12 +8,13 @@ import pytest
 from report_cases import a_case
 from scipy.stats import t
 from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
 
 from manykernels import MKLClassifier, MKLRegressor, MKLSurvival, Views
 from manykernels.inspect import bootstrap_weights, relevance
 from manykernels.kernels import RBF, Linear
 from manykernels.pairs import Pairs
-from manykernels.report import _measure, describe
+from manykernels.report import _held_out, _measure, describe
 from manykernels.report._decisions import choose
 from manykernels.report._singles import check_examples, ids_of
 
@@ -83,7 +84,7 @@ def test_weights_are_shares_by_kernel_source_and_class():
 
 
 @pytest.mark.parametrize("mode", ["fast", "full"])
-def test_all_facts_of_a_sample_held_out_by_site(mode):
+def test_all_facts_of_a_sample_held_out_by_site(mode, monkeypatch):
     """Joined sources, sites, ids, rows that were not drawn: each fact is that of `relevance`, a fit or a bootstrap."""
     n, size = 48, 36
     table = rng.normal(size=(n, 4))
@@ -94,6 +95,8 @@ def test_all_facts_of_a_sample_held_out_by_site(mode):
     sources = {name: [m] for m, (name, *_) in enumerate(kernels)}
     model = MKLClassifier(kernels, C=1.0, tol=1e-6).fit(frame, label)
     asked = [5, 0, 17, 30, 47, 22]
+    compared: list = []
+    monkeypatch.setattr(_held_out, "_surely_better", lambda *own: compared.append(own) or True)
     facts = model.report(frame, label, cv=3, relevance=mode, stability=3, sources=sources, groups=site, examples=asked,
                          max_examples=size, random_state=2).facts  # fmt: skip
     rows = _measure._sample(a_case(label, seed=2)._replace(X=frame), size)
@@ -112,6 +115,11 @@ def test_all_facts_of_a_sample_held_out_by_site(mode):
     ends = np.mean(scores), se_of(scores, overlap), np.mean(scores) - half, np.mean(scores) + half, np.mean(guesses)
     assert [score[key] for key in ("mean", "se", "low", "high", "baseline")] == pytest.approx(ends)
     assert (score["measure"], facts["sources"]["scoring"]) == ("accuracy", "roc_auc")
+    assert compared == [(pytest.approx(scores), pytest.approx(guesses), pytest.approx(overlap))] and score["better"]
+    areas = [roc_auc_score(y[test] == "ill", one.decision_function(X.iloc[test]))
+             for one, (_, test) in zip(fitted, splits, strict=True)]  # fmt: skip
+    (area,) = score["areas"]["rows"]
+    assert (area["mean"], area["se"]) == pytest.approx((np.mean(areas), se_of(areas, overlap)))
     told = {k: one.predict(X.iloc[[k]])[0] for one, (_, test) in zip(fitted, splits, strict=True) for k in test}
     counts = [[sum(y[k] == a and told[k] == b for k in range(size)) for b in ("fit", "ill")] for a in ("fit", "ill")]
     assert score["confusion"] == {"classes": ["fit", "ill"], "counts": counts}
