@@ -165,6 +165,8 @@ def test_normalisations_of_weighted_matrices():
     full = copies(copies(K).T).T
     np.testing.assert_allclose(copies(copies(normalize.multiplicative(K, w)).T).T, normalize.multiplicative(full))
     np.testing.assert_allclose(copies(copies(normalize.trace(K, w)).T).T, normalize.trace(full))
+    for own in (normalize.multiplicative(full), normalize.multiplicative(K, np.ones(20))):
+        assert np.diag(own).mean() - own.mean() == pytest.approx(1)  # of unit variance
     part = normalize.spherical(K[:3], np.diag(K)[:3], np.diag(K))
     np.testing.assert_allclose(part, normalize.spherical(K)[:3])
     assert normalize.inverse_root([4.0, 0.0, -1.0]).tolist() == [0.5, 0.0, 0.0]
@@ -193,14 +195,13 @@ def test_approximations_have_a_seed_weights_and_a_rank(make):
 
 
 def test_random_features_approach_their_kernel_in_both_precisions():
-    x = 3.0 * rng.normal(size=(6, 12))
+    x = 0.5 * rng.normal(size=(6, 12))
     for kernel in (RBF(0.05), Laplacian(0.1)):
         features = RandomFeatures(kernel, 20_000)
         F = features.features(x)
         np.testing.assert_allclose(F @ F.T, kernel(x), atol=0.03)
-        far = 1e5 * x  # angles beyond the digits of float32
-        single = features.features(far.astype(np.float32), np.float32)
-        np.testing.assert_allclose(single, features.features(far.astype(np.float32).astype(float)), atol=2e-2)
+        few, far = RandomFeatures(kernel, 8), (1e6 * x).astype(np.float32)  # angles beyond the digits of float32
+        np.testing.assert_allclose(few.features(far, np.float32), few.features(far.astype(float)), atol=1e-4)
     with pytest.raises(ValueError, match="rank=7"):
         RandomFeatures(RBF(0.1), 7).resolve(x)
     assert approximated(RBF(0.1), "nystroem", 5, 9).random_state == 9 and approximated(RBF(0.1), "rff", 4, 9).rank == 4
@@ -213,6 +214,12 @@ def test_landmarks_are_drawn_once_each():
     np.testing.assert_allclose(
         tiny.features(1e-8 * X) @ tiny.features(1e-8 * X).T, 1e-16 * X @ X.T, rtol=1e-6, atol=1e-24
     )
+
+
+def test_medians_are_those_of_all_pairs_of_different_copies():
+    x = copies(X)
+    d = ((x[:, None] - x) ** 2).sum(axis=2)
+    assert median_between(X, WEIGHTS) == pytest.approx(np.median(d[d > 0]))
 
 
 def test_medians_count_weights_as_copies():
