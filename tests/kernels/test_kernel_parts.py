@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from manykernels import Views, kernels
+from manykernels import KernelStack, Views, kernels
 from manykernels.kernels import (
     RBF,
     Constant,
@@ -125,6 +125,10 @@ def test_tasks_of_stacks_and_new_examples():
         own = [same * K[0]] if one_parameter else [K[0] * np.outer(task == t, train == t) for t in "ab"]
         np.testing.assert_allclose(list(found.matrices), [K[0], *own])
         assert found.names[1:] == (["kernel 0@same task"] if one_parameter else ["kernel 0@task=a", "kernel 0@task=b"])
+        own = KernelStack(K, ["k"], [np.array([1.0, 2.0, 3.0])])  # with k(x, x) of the new examples
+        diagonals = np.array(multi_task_stack(own, task, train, one_parameter).test_diagonals)
+        known = [[2.0, 0.0, 6.0]] if one_parameter else [[0.0, 0.0, 3.0], [1.0, 0.0, 0.0]]
+        np.testing.assert_allclose(diagonals, [[1.0, 2.0, 3.0], *known])
     assert numbers(np.array(["a", "b"]), ["b", "z", "a"]).tolist() == [1, -1, 0]
     with pytest.raises(ValueError, match="missing value"):
         checked([1.0, np.nan], 2)
