@@ -1,4 +1,4 @@
-"""An (n, n, M) stack copies the matrices of the few kernels that have weight: results are those of an (M, n, n) stack."""
+"""An (n, n, M) stack copies the matrices of few kernels with weight: results are those of an (M, n, n) stack."""
 
 import numpy as np
 import pytest
