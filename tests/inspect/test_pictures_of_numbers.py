@@ -150,9 +150,9 @@ def test_parts_of_decisions_are_stacked_by_their_size():
 def test_the_output_of_a_decision_is_the_class_that_is_predicted():
     model = MKLClassifier()
     model.classes_, model.intercept_, model.multilabel_ = np.array(["u", "v", "w"]), np.array([0.0, 5.0, 1.0]), False
-    parts = np.array([[[1.0, 1.0], [0.0, 0.0], [4.0, 1.0]], [[9.0, 1.0], [0.0, 0.0], [0.0, 0.0]]])  # (n, T, M)
+    parts = np.array([[[1.0, 1.0], [0.0, 0.0], [2.0, 1.0]], [[9.0, 1.0], [0.0, 0.0], [0.0, 0.0]]])  # (n, T, M)
     (own, b), labels, label = one_output(model, parts, None)
-    assert labels == ["w", "u"] and b.tolist() == [1.0, 0.0] and own.tolist() == [[4.0, 1.0], [9.0, 1.0]]
+    assert labels == ["v", "u"] and b.tolist() == [5.0, 0.0] and own.tolist() == [[0.0, 0.0], [9.0, 1.0]]
     (own, b), labels, label = one_output(model, parts, "v")
     assert b.tolist() == [5.0, 5.0] and label == "decision for v" and not own.any()
     model.multilabel_ = True
