@@ -138,11 +138,13 @@ def choose_bank(
             "kernels here have some: take features='auto'"
         )
     if tol >= MIN_FLOAT32_GAP and n_examples(X) > (MAX_FLOAT64_EXAMPLES if small is None else small) and not exact:
+        bank = None
         with warnings.catch_warnings(record=True) as caught, suppress(TooLarge):
+            warnings.simplefilter("always")  # as errors they would end the fit before float64 is tried
             bank = _pairs(kernels, X, device, dtype=np.float32, sampled=sampled, **options)
-            if bank.usable.all():
-                _tell(caught)
-                return bank
+        if bank is not None and bank.usable.all():
+            _tell(caught)
+            return bank
     return _pairs(kernels, X, device, dtype=np.float64, **options)  # tells a small variance from none
 
 
