@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 from manykernels.banks import DenseBank
 from manykernels.inner import coupled
+from manykernels.inner.choice import inner_problem
 from manykernels.losses import Cox
 from manykernels.losses.coupled import STRATUM
 from manykernels.problem import Problem
@@ -165,3 +166,11 @@ def test_covariates_that_order_all_events_are_refused():
     early = -(np.abs(y) % STRATUM)
     with pytest.raises(ValueError, match="covariates alone predict the order of the events"):
         Problem(problem.bank, np.abs(y), Cox(), LpNorm(2), c, False, early[:, None])
+
+
+def test_a_bank_with_an_inner_problem_of_its_own_is_refused():
+    """Such as pairs of objects: Cox's loss is not a sum over them."""
+    problem, _, y, c = cox_problem(1, LpNorm(2), "efron")
+    problem.bank.inner = lambda *_: object()
+    with pytest.raises(ValueError, match=r"cox loss needs the combined kernel of all \d+ examples.*loss='log_time'"):
+        inner_problem(problem, y, c)

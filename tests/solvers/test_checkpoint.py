@@ -106,11 +106,13 @@ def test_other_solvers_begin_from_the_point_that_was_kept(solver, path, monkeypa
     np.testing.assert_allclose(again.objective_, whole.objective_, rtol=2e-6)
 
 
-def test_more_steps_can_be_asked_for_later(path):
+def test_more_steps_can_be_asked_for_later(path, monkeypatch):
+    """A run that ended at max_iter is kept: only more steps solve it again."""
     model = clone(STRINGS).set_params(max_iter=1, checkpoint=path)
     with pytest.warns(match="raise max_iter"):
         first = clone(model).fit(X, Y).duality_gap_
-    with pytest.warns(match="raise max_iter"):
+    with pytest.warns(match="raise max_iter"), monkeypatch.context() as patch:
+        patch.setattr(coordinate.Coordinate, "solve", lambda *_: pytest.fail("it was solved again"))
         assert clone(model).fit(X, Y).duality_gap_ == first
     assert model.set_params(max_iter=100).fit(X, Y).duality_gap_ <= 1e-3
 

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from problems import small_problem
+from problems import make, small_problem
 from sklearn.datasets import make_classification
 
-from manykernels import MKLClassifier
+from manykernels import MKLClassifier, losses
+from manykernels.banks import DenseBank
 from manykernels.kernels import RBF, Linear
+from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
 from manykernels.solution import Solution
 from manykernels.solvers import BaseSolver, Level, Newton, solve
@@ -94,6 +96,19 @@ def test_a_wrong_point_is_an_error_that_names_the_solver(point, words):
     problem, *_ = small_problem("hinge", LpNorm(1.5))
     with pytest.raises(ValueError, match=f"solver 'Claims' returned {words}"):
         solve(problem, Claims(lambda problem: point(*begin(problem))))
+
+
+def test_weight_of_a_kernel_without_variance_is_an_error_that_names_the_solver():
+    Ks, y = make(0, 30, 3)
+    Ks[1] = 1.0
+    with pytest.warns(UserWarning, match="without variance"):
+        bank = DenseBank(np.moveaxis(Ks, 0, 2))
+    problem = Problem(bank, y, losses.get("hinge"), LpNorm(1.5), np.ones(30), True)
+    theta, a, b = begin(problem)
+    allowed = np.where([True, False, True], theta, 0.0)
+    assert solve(problem, Claims(lambda _: (allowed, a, b))).gap == 1.0
+    with pytest.raises(ValueError, match="solver 'Claims' returned theta=.*0 outside problem.kernels"):
+        solve(problem, Claims(lambda _: (theta, a, b)))
 
 
 @pytest.mark.parametrize(("result", "words"), [(None, "None"), ((1, 2), "a value of type tuple")])
