@@ -34,6 +34,17 @@ def test_every_part_has_mean_0_and_a_total_variance_of_1(weight):
         assert np.average((z - mean) ** 2, axis=0, weights=weight).sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize("weight", [None, rng.uniform(0.1, 3, N)], ids=["equal", "weighted"])
+def test_gaps_count_neither_in_the_mean_nor_in_the_variance(weight):
+    gaps, known = FRAME.copy(), np.arange(N) % 3 > 0
+    gaps.loc[~known, "age"] = np.nan
+    own = np.ones(N) if weight is None else weight
+    z = TableScaler(PARTS).fit_transform(gaps, sample_weight=weight)[:, 0]
+    alone = TableScaler(PARTS).fit_transform(FRAME[known], sample_weight=own[known])[:, 0]
+    np.testing.assert_allclose(z[known], alone, atol=1e-9)
+    assert (z[~known] == 0).all()
+
+
 def test_two_categories_are_as_far_apart_as_two_standardised_numbers():
     """The squared distance of a truth value is that of the column of 0 and 1, standardised."""
     smokes = FRAME[["smokes"]]
