@@ -131,6 +131,29 @@ def test_rounding_has_the_costs_roots_and_weights_of_its_formula():
         assert problem.rounding(a, theta) == pytest.approx(2.0**-52 * total, rel=1e-10, abs=0.0)
 
 
+def test_rounding_of_norms_is_computed_where_it_could_reach_the_gap():
+    """Relative to costs that sum to less than 1, and with weights above 1; the kernel without variance is left out."""
+    problem, Ks, Y, c, _ = problem_of("squared", "intercept")
+    rng = np.random.default_rng(4)
+    a, roots = rng.normal(size=(2, n)), np.sqrt(np.einsum("mii->mi", Ks))[[0, 2, 3]]
+    off = 2.0**-52 * np.sum((np.abs(a) @ roots.T) ** 2, axis=0)
+    q = np.einsum("ti,mij,tj->m", a, Ks[[0, 2, 3]], a)
+    one, near = np.ones(4), 2 * off.max()
+    for theta, cost, tol, told in ((one, c, near, False), (one, c, near / 4, True), (3 * one, c, near, True),
+                                   (0.1 * one, c, near / 4, True), (one, 0.01 * c, near, True)):  # fmt: skip
+        small, seen = Problem(problem.bank, Y, problem.loss, LpNorm(2), cost), []
+
+        def dual_value(a, q, rows=slice(None), seen=seen):
+            seen.append(q)
+            return -float(len(seen))
+
+        small.dual_value = dual_value
+        assert small.dual_rounding(a, theta, tol) == float(told) and len(seen) == 2 * told
+        if told:
+            np.testing.assert_allclose(seen[0], q, rtol=1e-9)
+            np.testing.assert_allclose(seen[1] - seen[0], off, rtol=0.5)
+
+
 def test_a_problem_among_some_kernels_has_their_part_of_the_regularizer():
     problem, Ks, Y, c, _ = problem_of("hinge", "intercept", Fixed([0.5, 1.0, 2.0, 0.3]))
     part = problem.among(np.array([0, 2]))

@@ -176,6 +176,18 @@ def test_pair_steps_lower_the_objective_and_end_with_the_multiplier_of_the_sum(k
         assert violation <= 1e-9
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_pair_step_stops_at_a_kink(sign):
+    """One variable comes to 0 from either side, although the slope on that side leads to the end of its box."""
+    K, zero = 0.1 * np.eye(2), np.zeros(2)
+    linear, kink = sign * np.array([0.0, 0.5]), np.array([0.0, 1.0])
+    a = sign * np.array([0.0, 0.1])
+    gradient = K @ a + linear
+    steps, violation, _ = pair_steps(K, a, gradient, zero, kink, -np.ones(2), np.ones(2), 1e-10, 1)
+    np.testing.assert_allclose(a, sign * np.array([0.1, 0.0]), atol=1e-15)
+    assert steps == 1 and violation <= 0.0
+
+
 def test_sizes_of_words_and_of_those_that_no_other_example_has():
     n, L, d, size, direct, M = 5, 9, 4, 4, 1, 3
     codes = rng.choice(5, p=[0.3, 0.3, 0.2, 0.1, 0.1], size=(n, L)).astype(np.uint8)

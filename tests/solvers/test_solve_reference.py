@@ -1,0 +1,183 @@
+"""What `solve` gives to a solver and makes of its result: starts, seeds, histories, bounds, the word for its end."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from problems import make, small_problem
+
+from manykernels import solvers
+from manykernels.banks import DenseBank
+from manykernels.losses import Hinge
+from manykernels.problem import Problem
+from manykernels.regularizers import LpNorm
+from manykernels.solution import Solution, Status
+from manykernels.solvers import BaseSolver, Newton, seed_of, solve
+from manykernels.solvers import diagnosis as words
+from manykernels.solvers._run import Run
+
+n = 30
+
+
+class Asked(BaseSolver):
+    """Keeps its request, and returns the solution of another solver without a history."""
+
+    def __init__(self):
+        self.seen = []
+
+    def solve(self, problem, control):
+        self.seen.append((control.tol, control.max_iter, control.warm, control.random_state))
+        return replace(solve(problem, "newton", tol=1e-6), history=[], n_iter=0)
+
+
+def test_a_solver_gets_a_feasible_start_the_seed_and_the_limits():
+    large, small = small_problem("hinge", LpNorm(2), C=10.0)[0], small_problem("hinge", LpNorm(2), C=0.1)[0]
+    warm, solver = solve(large, tol=1e-4), Asked()
+    found = solve(small, solver, 1e-4, 77, warm, random_state=5)
+    (tol, most, start, seed), *rest = solver.seen
+    assert (tol, most, seed, rest) == (1e-4, 77, 5, [])
+    assert np.abs(warm.a).max() > 0.1 >= np.abs(start.a).max() and abs(start.a.sum()) < 1e-12
+    assert found.n_iter == len(found.history) == 1 and found.history[0]["gap"] == found.gap
+    solve(small, solver)
+    assert solver.seen[-1][2:] == (None, None)
+    for bad in (0, -3):
+        with pytest.raises(ValueError, match="max_iter must be at least 1"):
+            solve(small, "newton", max_iter=bad)
+
+
+def test_seeds_are_whole_numbers_of_at_least_0_or_drawn():
+    assert [seed_of(value) for value in (None, 0, 7, np.int64(3))] == [0, 0, 7, 3]
+    for make_one in (np.random.default_rng, np.random.RandomState):
+        generator = make_one(1)
+        first, second = seed_of(generator), seed_of(generator)
+        assert first != second and first == seed_of(make_one(1)) and 0 <= first < 2**31
+    for bad in (True, False, -1, 1.5, "1", np.array([])):
+        with pytest.raises(ValueError, match="give None, an integer >= 0"):
+            seed_of(bad)
+
+
+def points():
+    rng = np.random.default_rng(0)
+    history = [{"gap": 0.9}, {"gap": 0.4}]
+    one = Solution(np.ones(4), rng.normal(size=(1, n)), np.zeros(1), 5.0, 3.0, 0.4, history=history, n_iter=2)
+    other = Solution(np.ones(4), rng.normal(size=(1, n)), np.ones(1), 6.0, 4.5, 0.25, history=[{"gap": 0.25}], n_iter=1)
+    return one, other
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_two_solutions_give_the_better_point_with_the_better_bound(swapped):
+    problem = small_problem("hinge", LpNorm(2))[0]
+    one, other = points()
+    for proof in (None, 2 * other.a):
+        other = replace(other, dual_a=proof)
+        pair = (other, one) if swapped else (one, other)
+        found = solvers._best_of_both(problem, *pair, 0.2, 100)
+        assert found.a is one.a and (found.primal, found.dual) == (5.0, 4.5)
+        assert found.gap == pytest.approx(0.4 * 0.5 / 2.0) == found.history[-1]["gap"] and found.converged
+        assert found.history[0] == {"gap": 0.9} and one.history[-1] == {"gap": 0.4}
+        np.testing.assert_array_equal(found.dual_a, other.a if proof is None else proof)
+        assert not solvers._best_of_both(problem, *pair, 0.05, 100).converged
+    low = replace(other, dual=2.0)  # no better bound
+    assert solvers._best_of_both(problem, one, low, 1e-3, 100) is one
+    broken = replace(other, dual=5.5)  # above the primal value: no bound
+    assert solvers._best_of_both(problem, one, broken, 1e-3, 100) is one
+    first, second = replace(one, converged=True), replace(other, converged=True)
+    assert solvers._best_of_both(problem, first, second, 1e-3, 100) is first
+    assert solvers._best_of_both(problem, one, second, 1e-3, 100) is second
+
+
+def test_spare_solvers_try_where_they_may(monkeypatch):
+    """Not after a gap that is reached, an interrupt, the last step, a stationary point; not for indefinite kernels."""
+    tried, made = [], points()[0]
+
+    def pretended(problem, solver, *_, **options):
+        tried.append(solver.name)
+        return result
+
+    monkeypatch.setattr(solvers, "_solve", pretended)
+    monkeypatch.setattr(solvers, "_best_of_both", lambda problem, one, other, tol, most: one)
+    plain = small_problem("hinge", LpNorm(1.5))[0]
+    K = make(0, n)[0]
+    K[1, 0, 1] = K[1, 1, 0] = 9.0  # more than both lengths allow
+    with pytest.warns(UserWarning, match="semidefinite"):
+        bad = Problem(DenseBank(np.moveaxis(K, 0, 2), normalize=None), plain.Y, Hinge(), LpNorm(1.5))
+    ends = [dict(converged=True), dict(interrupted=True), dict(n_iter=50), dict(stationarity=0.1),
+            dict(status=Status.ROUNDING)]  # fmt: skip
+    for change, problem, several in [({}, plain, True), ({}, bad, False), *((end, plain, False) for end in ends)]:
+        tried.clear()
+        result = replace(made, **change)
+        solve(problem, max_iter=50)
+        assert (len(tried) > 1) == several and tried[0] == "newton"
+
+
+def own(problem, found, tol=1e-3):
+    return words.certified(problem, "mine", found, tol)
+
+
+def test_a_result_from_outside_has_weights_and_intercepts_that_its_problem_allows():
+    K, y = make(0, n)
+    K[1] = 1.0
+    with pytest.warns(UserWarning, match="without variance"):
+        bank = DenseBank(np.moveaxis(K, 0, 2), normalize=None)
+    problem = Problem(bank, y, Hinge(), LpNorm(2), 1.0)
+    good = solve(problem, tol=1e-5)
+    idle = good.theta.copy()
+    idle[1] = 0.1
+    for theta in (idle, -good.theta, 3 * np.ones(4) * (np.arange(4) != 1)):
+        with pytest.raises(ValueError, match="the weights must be at least 0, 0 outside problem.kernels, and in"):
+            own(problem, replace(good, theta=theta))
+    level = Problem(bank, y, Hinge(), LpNorm(2), 1.0, intercept=False)
+    flat = solve(level, tol=1e-5)
+    with pytest.raises(ValueError, match="it must be 0, since problem.intercept is False"):
+        own(level, replace(flat, b=np.array([0.1])))
+    assert own(level, flat).converged and own(problem, good).converged
+    Z = np.random.default_rng(0).normal(size=(n, 1))
+    adjusted = Problem(bank, y, Hinge(), LpNorm(2), 1.0, False, Z)
+    assert own(adjusted, solve(adjusted, tol=1e-5)).b.any()
+
+
+def test_a_result_from_outside_keeps_a_proof_that_is_better_and_says_what_it_claimed():
+    problem = small_problem("hinge", LpNorm(2))[0]
+    good, poor = solve(problem, tol=1e-6), solve(problem, tol=0.3, max_iter=1)
+    rough = replace(good, a=0.9 * good.a, dual_a=good.a)
+    found = own(problem, rough)
+    assert found.dual_a is good.a and found.dual == pytest.approx(good.dual, rel=1e-5)
+    worse = own(problem, replace(good, dual_a=0.5 * good.a))
+    assert worse.dual_a is None and worse.dual == pytest.approx(good.dual, rel=1e-5)
+    assert own(problem, replace(good, reason="mine")).reason == "mine"
+    claimed = own(problem, replace(good, a=0.5 * good.a, dual_a=None, gap=0.0), 1e-4)
+    assert claimed.reason.startswith("solver 'mine' claimed a gap of 0.0e+00, and its theta, a and b have")
+    assert not claimed.converged and own(problem, replace(poor, gap=0.5), 1e-4).reason == poor.reason
+
+
+def test_the_word_for_the_end_of_a_run(monkeypatch):
+    problem = small_problem("hinge", LpNorm(2))[0]
+    good = solve(problem, tol=1e-3)
+
+    def status(rounding=0.0, unit=2.0**-53, **change):
+        monkeypatch.setattr(words, "_rounding", lambda *_: rounding)
+        monkeypatch.setattr(problem.bank, "unit", unit)
+        return words.diagnosed(problem, replace(good, reason="", status=None, **change), 1e-3, 100).status
+
+    away = dict(converged=False, gap=0.5, n_iter=3)
+    assert status() is Status.REACHED and status(rounding=0.1) is Status.ROUGH
+    assert status(interrupted=True) is Status.INTERRUPTED is status(**away, interrupted=True)
+    assert status(**away) is Status.STALLED and status(**away | {"n_iter": 100}) is Status.STEPS
+    assert status(rounding=0.1, **away) is Status.ROUNDING
+    assert status(rounding=1e-6, unit=2.0**-24, **away) is Status.DIGITS
+    assert status(rounding=1e-6, unit=2.0**-53, **away) is Status.STALLED
+    told = words.diagnosed(problem, replace(good, reason="a word of the solver"), 1e-3, 100)
+    assert told.status is Status.ROUGH and told.reason == "a word of the solver"
+
+
+def test_a_reason_is_told_of_a_gap_that_is_not_reached_alone():
+    problem = small_problem("hinge", LpNorm(2))[0]
+    good = solve(problem, tol=1e-3)
+
+    def algorithm(run):
+        run.reason = "a reason"
+        run.certify(good.theta, good.a)
+
+    for tol, reason in ((0.5, ""), (1e-12, "a reason")):
+        assert Run(problem, solvers.Control(tol, 1)).run(algorithm).reason == reason
+    assert isinstance(solvers.get("newton"), Newton)
