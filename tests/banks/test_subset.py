@@ -102,3 +102,15 @@ def test_a_joined_bank_has_what_any_of_its_members_has():
     )
     assert bank.owners().tolist() == [1, 1, 3, 0, 2] and bank.scale.tolist() == [2.0, 0.0, 1.0, 1.0]
     assert JoinedBank(kernels, [member(2, owners=columns[0]), member(2)], which).owners() is None
+
+
+@pytest.mark.parametrize("weights", [None, rng.random(len(INDEX))], ids=["equal", "weighted"])
+@pytest.mark.parametrize("normalize", ["multiplicative", "trace", "spherical", None])
+def test_scales_are_those_of_a_bank_of_these_examples_alone(normalize, weights):
+    whole = DenseBank(np.moveaxis(K, 0, 2), normalize=normalize)
+    small = SubsetBank(whole, INDEX, normalize=normalize, weights=weights)
+    alone = DenseBank(np.moveaxis(K[:, INDEX][:, :, INDEX], 0, 2), normalize=normalize, weights=weights)
+    np.testing.assert_allclose(small.scale, alone.scale, rtol=1e-10)
+    np.testing.assert_allclose(small.diagonals(), alone.diagonals(), rtol=1e-10)
+    for theta in np.eye(M):
+        np.testing.assert_allclose(small.combined(theta), alone.combined(theta), rtol=1e-10, atol=1e-12)

@@ -194,6 +194,13 @@ def npy(shape, dtype="<f8", body=b""):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head) + 1) + head + b"\n" + body
 
 
+def test_truth_values_are_bytes_of_0_and_1(path):
+    """NumPy counts a byte of 2 neither as True nor as False."""
+    text, arrays = unpack(path)
+    pack(path, text, arrays | {"a0": npy((3,), "|b1", bytes([0, 2, 1]))})
+    refused(path, "a0.npy holds truth values that are neither true nor false")
+
+
 def test_what_unpacks_to_gigabytes_is_refused_before_it_does(path, monkeypatch):
     monkeypatch.setattr(_archive, "MIN_UNPACKED", 2**24)
     monkeypatch.setattr(_archive, "MIN_TEXT", 2**20)

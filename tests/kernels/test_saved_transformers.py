@@ -132,3 +132,12 @@ def test_a_list_of_the_first_version_is_read(tmp_path):
                       .replace(', "pipe": null, "join": null', ""))  # fmt: skip
     pack(path, tree, arrays)
     np.testing.assert_array_equal(manykernels.load(path).decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("kind", [CountVectorizer, TfidfVectorizer])
+def test_words_given_in_an_order_of_their_own_keep_their_columns(kind):
+    given = ["sky", "blue", "red", "fox"]
+    vectorizer = kind(vocabulary=given).fit(TEXTS)
+    again = Transformer.from_state(Transformer.to_state(vectorizer))
+    assert list(again.get_feature_names_out()) == given
+    np.testing.assert_array_equal(again.transform(TEXTS).toarray(), vectorizer.transform(TEXTS).toarray())
