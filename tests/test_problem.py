@@ -201,6 +201,8 @@ def test_a_dual_point_is_taken_into_the_domain_and_pays_for_its_sum():
     near[:, 1] = 1e-8 * Y[:, 1]
     found = plain.certificate(np.ones(2), near, b, np.full(3, 0.5), np.zeros(3))
     assert found.dual == pytest.approx(2e-8 - 1e-8 * Y[:, 1] @ b, rel=1e-6, abs=0.0)
+    below = plain.certificate(np.ones(2), near, b, np.full(3, 0.5), np.full(3, -1e-9))  # as rounding leaves norms of 0
+    assert below == found
     two = Problem(DenseBank(np.moveaxis(make(0, n, 3)[0], 0, 2), normalize=None), np.ones((2, n)),
                   losses.get("one_class"), LpNorm(2), 1 / (0.4 * n))  # fmt: skip
     a, b = two.start(), np.array([0.3, 0.9])

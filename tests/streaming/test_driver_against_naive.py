@@ -318,6 +318,46 @@ def test_a_round_is_solved_as_far_as_the_last_gap_asks(monkeypatch):
     assert [rest for _, *rest in seen] == [[5, k == 0, 9] for k in range(5)]
 
 
+def test_the_last_round_is_certified_by_all_examples_and_recorded_so(monkeypatch):
+    """A round that saw some shards only is priced again by all of them where no other follows."""
+    X, Y, c, w = data(1)
+    monkeypatch.setattr(driver, "MIN_ACTIVE", 4)
+    monkeypatch.setattr(driver, "FIRST_ACTIVE", (9, 9))
+    with Stream(Pieces(X), 1) as stream:
+        stream.arrange(Y, c, None)
+        run, active = make(stream, Y, 1, max_iter=1)
+        told = []
+        run.monitor = SimpleNamespace(record=lambda record: told.append(dict(record)), visited=lambda *_: None)
+        found = run.run()
+    (first,), (last,) = told, found.solution.history
+    assert not first["certified"] and first["priced"] < n and last["certified"] and last["priced"] == n
+    a = np.zeros((1, n))
+    a[:, found.rows] = found.solution.a
+    whole = Problem(active.bank(X), Y, losses.get("hinge"), LpNorm(2), c)
+    f = whole.bank.outputs(found.solution.theta, a, np.arange(n))
+    q = np.array([np.einsum("ti,ij,tj", a, K, a) for K in whole.bank.matrices()])
+    exact = whole.certificate(whole.losses(f, found.solution.b), a, found.solution.b, found.solution.theta, q)
+    assert last["primal"] == pytest.approx(exact.primal, rel=1e-6) == found.solution.primal
+    assert last["gap"] == found.solution.gap != first["gap"]
+
+
+def test_a_round_counts_all_violators_and_the_first_examples_leave_room(monkeypatch):
+    X, Y, c, w = data(1)
+    monkeypatch.setattr(driver, "MIN_ACTIVE", 2)
+    with Stream(Pieces(X), 1) as stream:
+        stream.arrange(Y, c, None)
+        run, _ = make(stream, Y, 1)
+        rows = np.sort([np.flatnonzero((Y[0] > 0) & (c > 0))[0], np.flatnonzero((Y[0] < 0) & (c > 0))[0]])
+        monkeypatch.setattr(run, "_room", lambda *_: 0)  # every shard answers, with 16 examples at most
+        *_, found, record = run._round(rows, X[rows], None, 1e-2)
+        assert (
+            record["violators"] == sum(p.violators for p in found.values()) > sum(len(p.rows) for p in found.values())
+        )
+        assert record["iteration"] == 1 and record["n_active"] == 2
+        for most, size in ((90, 9), (8, 4), (3, 2)):
+            assert len(make(stream, Y, 1, max_active=most)[0]._first()) == size
+
+
 def test_the_busiest_worker_is_the_one_with_the_longest_sum():
     answers = [SimpleNamespace(who=who, seconds=s) for who, s in (("a", 1.0), ("b", 2.0), ("a", 1.5), ("c", 0.1))]
     assert driver._busiest(answers) == 2.5
