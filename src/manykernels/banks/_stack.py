@@ -64,20 +64,19 @@ class Stack:
         return self.array[0] if self.last else self.array[:, 0].T
 
     def copied(self, kernels, rows, n_jobs=None):
-        """S_m[rows, rows] of some kernels of a symmetric stack, (|kernels|, |rows|, |rows|)."""
+        """S_m[rows, rows] of some kernels, (|kernels|, |rows|, |rows|)."""
         from ..loops.stack import gather_last
 
         out = np.empty((len(kernels), len(rows), len(rows)), self.array.dtype)
-        if not self.last:
-            run_blocks(lambda k: self.gather(kernels[k], rows, out[k]), range(len(kernels)), n_jobs)
-            return out
 
-        def block(r0):
-            part = slice(r0, r0 + STACK_ROWS)
-            gather_last(self.array, kernels, rows[part], rows, r0, out[:, part])
+        def block(k):
+            if self.last:
+                part = slice(k, k + STACK_ROWS)
+                gather_last(self.array, kernels, rows[part], rows, out[:, part])
+            else:
+                self.gather(kernels[k], rows, out[k])
 
-        run_blocks(block, range(0, len(rows), STACK_ROWS), n_jobs)
-        run_blocks(lambda k: _mirror(out[k]), range(len(kernels)), n_jobs)
+        run_blocks(block, range(0, len(rows), STACK_ROWS) if self.last else range(len(kernels)), n_jobs)
         return out
 
     def gather(self, m, rows, out):

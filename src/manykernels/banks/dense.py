@@ -20,7 +20,6 @@ from .dense_predictor import DensePredictor
 
 MAX_FLOAT64_EXAMPLES = 1000  # examples up to which the normalisation is computed in float64 for matrices of any type
 
-MAX_DRAWN_SHARE = 1 / 8  # of the kernels of an (n, n, M) stack: if so few have weight, their matrices are copied once
 MAX_FLOAT32_DIAGONAL = 1e3  # k(x, x) of normalised kernels above which float32 matrices lose digits
 
 
@@ -53,7 +52,6 @@ class DenseBank(Bank):
     """
 
     _sum: tuple[bytes, Any] | None = None  # (weights, their `SumBank`)
-    _drawn: tuple[np.ndarray, np.ndarray] | None = None  # (kernels, their matrices (·, n, n)), see `_source`
     removed: list[np.ndarray] = []  # noqa: RUF012  for each kernel the clipped eigenvectors, (n, r)
 
     def __init__(
@@ -220,10 +218,8 @@ class DenseBank(Bank):
         rows, cols = _indices(rows, self.n), _indices(cols, self.n)
         w, dtype = np.asarray(theta) * self.scale, np.dtype(dtype or self.dtype)
         if self._root is None:
-            draw = 4 * len(rows) * len(cols) >= self.n**2
-            stack, own, _ = self._source(np.flatnonzero(w), draw)
-            shift = self._shift[own] if shifted else None
-            return stack.combined(w[own], rows, cols, dtype, symmetric, self.n_jobs, shift)
+            shift = self._shift if shifted else None
+            return self.stack.combined(w, rows, cols, dtype, symmetric, self.n_jobs, shift)
         total = np.zeros((len(rows), len(cols)), dtype)
         for m in np.flatnonzero(w):
             block = self.stack.matrix(m)[np.ix_(rows, cols)]
@@ -234,8 +230,7 @@ class DenseBank(Bank):
         rows, support = _indices(rows, self.n), _indices(support, self.n)
         kernels = _indices(kernels, self.M)
         if self._root is None:
-            stack, own, places = self._source(kernels)
-            P = stack.products(A, support, rows, places, self._shift[own], self.n_jobs)
+            P = self.stack.products(A, support, rows, kernels, self._shift, self.n_jobs)
             P *= self.scale[kernels, None]
             return P
         out = np.empty((len(A), len(kernels), len(rows)))
@@ -243,29 +238,6 @@ class DenseBank(Bank):
             block = self.stack.matrix(m)[np.ix_(rows, support)]
             out[:, k] = (A * self._root[m][support]) @ block.T * (self._root[m][rows] * self.scale[m])
         return out
-
-    def _source(self, kernels, draw=False):
-        """(a stack that has these kernels, the kernels of that stack, the places of these among them).
-
-        A pass over an (n, n, M) stack reads all kernels even if two have weight, as at p = 1. `draw` copies those.
-        """
-        every = np.arange(self.M)
-        if not self.stack.last:
-            return self.stack, every, kernels
-        own, array = self._drawn or (every[:0], np.empty((0, self.n, self.n), self.dtype))
-        new, most = np.setdiff1d(kernels, own), MAX_DRAWN_SHARE * self.M
-        if len(new):
-            if len(own) + len(new) > most:
-                own, array, new = own[:0], array[:0], kernels
-            size = (len(own) + len(new)) * self.n**2 * self.dtype.itemsize
-            if not draw or len(kernels) > most or size > MemoryBudget(self.memory_limit).share("copied rows"):
-                return self.stack, every, kernels
-            array = np.concatenate([array, self.stack.copied(new, np.arange(self.n), self.n_jobs)])
-            own = np.append(own, new)
-            self._drawn = own, array
-        places = np.empty(self.M, np.int64)
-        places[own] = np.arange(len(own))
-        return Stack(array), own, places[kernels]
 
     def restrict(self, rows: np.ndarray, kernels: Index = None) -> Bank | None:
         """A compact copy if it is at most a quarter of what a pass over the stack reads."""
@@ -277,8 +249,7 @@ class DenseBank(Bank):
         part = "rows read from files" if self.stack.on_disk else "copied rows"
         if size > MemoryBudget(self.memory_limit).share(part):
             return None
-        stack, _, places = self._source(kernels)
-        S, names = stack.copied(places, rows, self.n_jobs), [self.names[m] for m in kernels]
+        S, names = self.stack.copied(kernels, rows, self.n_jobs), [self.names[m] for m in kernels]
         return DenseBank.from_scaled(S, names, self.n_jobs, self.usable[kernels], self.scale[kernels])
 
     def matrices(self, kernels: Index = None, rows: Index = None, dtype: DType = None) -> np.ndarray:

@@ -295,10 +295,10 @@ def gather(K, rows, out):
 
 
 @njit(**OPTIONS)
-def gather_last(S, kernels, rows, cols, first, out):
-    """out[k, r, j] = S[rows_r, cols_j, kernels_k] for j >= first + r."""
+def gather_last(S, kernels, rows, cols, out):
+    """out[k, r, j] = S[rows_r, cols_j, kernels_k]."""
     for r in range(len(rows)):
-        for j in range(first + r, len(cols)):
+        for j in range(len(cols)):
             s = S[rows[r], cols[j]]
             for k in range(len(kernels)):
                 out[k, r, j] = s[kernels[k]]
