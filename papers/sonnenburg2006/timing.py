@@ -10,6 +10,7 @@ from . import splice
 SIZES = (500, 1_000, 5_000, 10_000, 30_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 MANY = 10_000  # examples from which on several threads are tried
 SHORT = 10.0  # CPU seconds up to which a fit is repeated
+COLOURS = *(f"C{k}" for k in range(10)), "navy", "gold", "black", "magenta", "lime"  # of the methods of a picture
 SVC = "SVC of scikit-learn, matrix"  # the yardstick across machines
 DATA = "generated acceptor sites of 141 letters with 1 % true ones, in the place of the human ones of the paper."
 DEVIATIONS = [
@@ -130,10 +131,13 @@ def draw(name, groups):
     """Log-log times: {title: ({method: {n: seconds}} of ours, the same of the paper)}; a colour for each name."""
     fig, axes = panels(len(groups), width=6.2, height=3.8)
     for ax, (title, (ours, theirs)) in zip(axes[0], groups.items(), strict=True):
+        ours, theirs = (
+            {label: rows[label] for label in rows if np.size(numbers(rows, label))} for rows in (ours, theirs)
+        )
         names = list(dict.fromkeys(label.split(" (")[0] for label in (*theirs, *ours)))
         for rows, style, whose in ((ours, "-", "ours"), (theirs, ":", "paper")):
             for label in rows:
-                shown = dict(color=f"C{names.index(label.split(' (')[0]) % 10}", label=f"{label}, {whose}")
+                shown = dict(color=COLOURS[names.index(label.split(" (")[0])], label=f"{label}, {whose}")
                 ax.loglog(*numbers(rows, label), linestyle=style, marker="o", markersize=3, **shown)
         ax.set_title(title, loc="left", fontsize=10)
         ax.set_xlabel("examples")

@@ -121,27 +121,26 @@ class Stack:
         """`combined` by the loops, into `out`; if symmetric, only its upper triangle."""
         from ..loops import stack as loops
 
-        far = len(cols) > 0 and cols[-1] + 1 - cols[0] > 4 * len(cols)
+        far = cols[-1] + 1 - cols[0] > 4 * len(cols)
+        runs = not (self.last or far)  # of columns, four kernels at a time
         if self.last and 2 * len(kernels) > self.shape[2]:
             kernels = kernels[:0]  # empty means all
         else:
             w, shift = w[kernels], shift[kernels]
-        if not self.last and not far:  # four kernels at a time: the last one again, with weight 0
+        if runs:  # the last kernel again, with weight 0
             more = -len(kernels) % 4
             kernels, shift = (np.pad(values, (0, more), mode="edge") for values in (kernels, shift))
             w = np.pad(w, (0, more))
         loop = loops.combine_last if self.last else loops.combine_picked if far else loops.combine_first
 
         def block(r0):
-            part, line = slice(r0, r0 + STACK_ROWS), np.empty(cols[-1] + 1, out.dtype)
-            loop(self.array, kernels, w, shift, rows[part], cols, r0 if symmetric else -1, line, out[part])
+            part, line = slice(r0, r0 + STACK_ROWS), [np.empty(cols[-1] + 1, out.dtype)] if runs else []
+            loop(self.array, kernels, w, shift, rows[part], cols, r0 if symmetric else -1, out[part], *line)
 
         run_blocks(block, range(0, len(rows), STACK_ROWS), n_jobs)
 
     def products(self, A, cols, rows, kernels, shift, n_jobs=None):
         """S_m[rows, cols] @ A[t], (T, |kernels|, |rows|), cols sorted, in float64."""
-        from ..loops import stack as loops
-
         _check_sorted(cols)
         A = np.ascontiguousarray(A, dtype=np.float64)
         sums = A.sum(axis=1)
@@ -151,6 +150,8 @@ class Stack:
             return np.einsum("mij,tj->tmi", few, A) + shift[kernels][:, None] * sums[:, None, None]
         if not self.last and np.array_equal(rows, cols):
             return self._half_products(A, cols, kernels, shift, n_jobs) + shift[kernels][:, None] * sums[:, None, None]
+        from ..loops import stack as loops
+
         out = np.empty((len(A), len(kernels), len(rows)))
 
         def block(r0):

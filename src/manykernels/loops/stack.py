@@ -21,7 +21,7 @@ def _add4(o, s0, s1, s2, s3, w, h):
 
 
 @njit(**OPTIONS)
-def combine_first(S, kernels, w, shift, rows, cols, triangle, line, out):
+def combine_first(S, kernels, w, shift, rows, cols, triangle, out, line):
     """out[r, j] = Σ_k w_k (S[kernels_k, rows_r, cols_j] − shift_k); with triangle >= 0 only for j >= triangle + r.
 
     The number of kernels is a multiple of four, cols are sorted: whole runs of columns are summed into `line`, and then
@@ -42,8 +42,8 @@ def combine_first(S, kernels, w, shift, rows, cols, triangle, line, out):
 
 
 @njit(**OPTIONS)
-def combine_picked(S, kernels, w, shift, rows, cols, triangle, line, out):
-    """As `combine_first`, entry by entry, for few columns that are far between; `line` is not used."""
+def combine_picked(S, kernels, w, shift, rows, cols, triangle, out):
+    """As `combine_first`, entry by entry, for few columns that are far between and any number of kernels."""
     for r in range(len(rows)):
         j0 = triangle + r if triangle >= 0 else 0
         o, few = out[r, j0:], cols[j0:]
@@ -63,7 +63,7 @@ def _dot(w, s, h):
 
 
 @njit(**OPTIONS)
-def combine_last(S, kernels, w, shift, rows, cols, triangle, line, out):
+def combine_last(S, kernels, w, shift, rows, cols, triangle, out):
     """As `combine_picked`; if `kernels` is empty, w and shift have an entry for every kernel."""
     C = len(cols)
     for r in range(len(rows)):
