@@ -73,3 +73,15 @@ def test_a_warm_start_begins_with_the_examples_that_were_near(monkeypatch):
     monkeypatch.setattr(_wrapper.Wrapper, "_activate", lambda self, rows: begun.append(rows) or activate(self, rows))
     again = solve(Problem(BANK, Y, Hinge(), LpNorm(4 / 3), 1.1), "newton", warm=found)
     assert again.converged and np.array_equal(begun[0], found.active)
+
+
+def test_a_warm_start_does_not_make_all_examples_active():
+    """Its active examples are mostly support, which says nothing about the others; words then had no kernel matrix."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1500, 2))
+    y = np.where(x[:, 0] + 0.7 * rng.normal(size=1500) > 0, 1.0, -1.0)
+    squares = ((x[:, None] - x[None]) ** 2).sum(axis=-1)
+    problem = Problem(DenseBank(np.stack([np.exp(-g * squares) for g in (0.3, 1.0)], axis=2)), y, Hinge(), LpNorm(2))
+    found = solve(problem, "newton", tol=1e-3)
+    finer = solve(problem, "newton", tol=1e-6, warm=replace(found, active=None))
+    assert finer.gap <= 1e-6 and max(step["n_active"] for step in finer.history) < 1500

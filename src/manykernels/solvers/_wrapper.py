@@ -124,7 +124,7 @@ class Wrapper(Run):
             if gap <= enough:
                 visits, enough = visits + 1, self.tol
                 before = None  # the gap stays small, so the next inner problem is solved well
-                if visits == 1 and not self.whole and self.nearest is None and self._nearly_all_matter(state):
+                if visits == 1 and sampled and self._nearly_all_matter(state):
                     self._activate(np.arange(self.n))
                     continue
                 gap, outputs, b = self._certify()
