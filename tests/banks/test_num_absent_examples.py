@@ -81,7 +81,9 @@ def data_of(gone, rows):
 
 def stack_of(specs, kernels, gone):
     """k_m of all examples by calls, 0 where one lacks the view: (M, n + NEW, n + NEW)."""
-    full = KernelList.from_spec([(name, kernel, view) for name, kernel, view, _ in specs], {"u": u, "v": v, "s": letters})
+    full = KernelList.from_spec(
+        [(name, kernel, view) for name, kernel, view, _ in specs], {"u": u, "v": v, "s": letters}
+    )
     seen = full.views({"u": u, "v": v, "s": letters})
     S = np.stack([k(seen[at].X) for k, at in zip(kernels.kernels, full.view_of, strict=True)])
     here = np.stack([~gone[view] for _, _, view, _ in specs])
