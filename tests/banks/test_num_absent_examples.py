@@ -170,8 +170,11 @@ def test_precomputed_kernels_may_be_0_for_some_examples(normalize):
 @pytest.mark.parametrize("normalize", ["multiplicative", "spherical", "trace", None])
 def test_folds_of_kernels_with_priors_are_normalised_as_a_bank_of_their_own(normalize):
     """Priors, weights and examples that lack the view, in a part of the examples as in a bank of these alone."""
-    specs = [KernelSpec("wide", RBF(0.3), "u", "zero", prior=2.0), KernelSpec("line", Linear(), "u", "zero", prior=0.25),
-             KernelSpec("v", RBF(0.5), "v", "zero")]  # fmt: skip
+    specs = [
+        KernelSpec("wide", RBF(0.3), "u", "zero", prior=2.0),
+        KernelSpec("line", Linear(), "u", "zero", prior=0.25),
+        KernelSpec("v", RBF(0.5), "v", "zero"),
+    ]
     old, index = data_of(gone, slice(n)), np.array([0, 1, 3, 4, 7, 8, 9, 14, 15, 22, 24])
     origin = PairwiseBank(KernelList.from_spec(specs, old), old, dtype=np.float64, normalize=normalize, weights=weights)
     part = SubsetBank(origin.held(exact=True), index, origin=origin, weights=weights[index], normalize=normalize)

@@ -116,5 +116,5 @@ def test_the_evidence_is_that_of_other_orders_and_of_copies(noise):
             continue  # the largest cost stands for the noise
         again = fitted(rows, kernels, costs)
         np.testing.assert_allclose(again.theta, found.theta[kernels], atol=1e-3 * found.theta.max(), err_msg=way)
-        np.testing.assert_allclose([again.noise, again.log_marginal_likelihood, *again.b],
-                                   [found.noise, found.log_marginal_likelihood, *found.b], rtol=1e-4, err_msg=way)  # fmt: skip
+        facts = [[one.noise, one.log_marginal_likelihood, *one.b] for one in (again, found)]
+        np.testing.assert_allclose(*facts, rtol=1e-4, err_msg=way)
