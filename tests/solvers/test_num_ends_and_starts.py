@@ -1,4 +1,4 @@
-"""Where runs go on: from a checkpoint, after passes, with a second solver; when they write, and that they are silent."""
+"""Where runs go on: from a checkpoint, after passes, with a second solver; when they write; that they are silent."""
 
 import time
 from types import SimpleNamespace

@@ -118,3 +118,32 @@ def test_the_evidence_is_that_of_other_orders_and_of_copies(noise):
         np.testing.assert_allclose(again.theta, found.theta[kernels], atol=1e-3 * found.theta.max(), err_msg=way)
         facts = [[one.noise, one.log_marginal_likelihood, *one.b] for one in (again, found)]
         np.testing.assert_allclose(*facts, rtol=1e-4, err_msg=way)
+
+
+@pytest.mark.parametrize("name", ["newton", "analytic"])
+def test_examples_that_matter_to_any_output_stay_active(name, monkeypatch):
+    """Two outputs share the weights, and most examples matter to one of them alone."""
+    monkeypatch.setattr(_wrapper, "FIRST_ACTIVE", 4)
+    monkeypatch.setattr(_wrapper, "MAX_ACTIVE_SHARE", 1.0)
+    draw = np.random.default_rng(9)
+    X = draw.normal(size=(160, 2))
+    Y = np.where(X.T + 0.1 * draw.normal(size=(2, 160)) > np.array([[-1.0], [1.0]]), 1.0, -1.0)
+    Ks = np.stack([X @ X.T, np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))])
+    found = solve(problem_of(Ks, Y, 10.0, losses.get("hinge"), LpNorm(1.5)), name, tol=1e-5)
+    support = [np.flatnonzero(a) for a in found.a]
+    assert found.gap <= 1e-5 and len(np.setxor1d(*support)) > 0
+    assert len(found.active) < 160 and np.isin(np.union1d(*support), found.active).all()
+    np.testing.assert_array_equal(found.active, np.unique(found.active))
+
+
+@pytest.mark.parametrize("cost", [0.25, 1.0, 8.0])
+def test_without_a_noise_the_largest_cost_stands_for_it_and_the_others_for_weights(cost):
+    """The noise is ½ / c of the example with the largest cost c, and the others have the weights c / that cost."""
+    Ks, y = make(4, n, M, real=True)
+    c = np.where(np.arange(n) % 3 == 0, 1.0, 0.5)
+    squared = losses.get("squared")
+    found = solve(problem_of(Ks, y, cost * c, squared, EmpiricalBayes(noise=None)), "mackay", tol=1e-8)
+    given = solve(problem_of(Ks, y, c, squared, EmpiricalBayes(noise=0.5 / cost)), "mackay", tol=1e-8)
+    assert found.noise == pytest.approx(0.5 / cost)
+    assert found.log_marginal_likelihood == pytest.approx(given.log_marginal_likelihood, rel=1e-6)
+    np.testing.assert_allclose(found.theta, given.theta, atol=1e-4 * given.theta.max())
