@@ -15,7 +15,7 @@ from manykernels.banks.low_rank import LowRankPredictor
 from manykernels.kernels import RBF, RandomFeatures
 from manykernels.losses import Hinge, Squared
 from manykernels.problem import Problem
-from manykernels.regularizers import EmpiricalBayes, Entropy, LpNorm
+from manykernels.regularizers import EmpiricalBayes, Entropy, LpNorm, WeightedLpNorm
 from manykernels.solvers import SOLVERS, Coordinate, Newton, checkpoint_file, coordinate, diagnosis, solve
 
 rng = np.random.default_rng(0)
@@ -149,10 +149,12 @@ def test_a_problem_among_some_kernels_has_their_weights_alone():
     with np.testing.suppress_warnings() as quiet:
         quiet.filter(UserWarning)
         bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
-    problem = Problem(bank, y, Hinge(), LpNorm(1.5), 1.0)
+    problem = Problem(bank, y, Hinge(), WeightedLpNorm(1.5, [9.0, 0.3, 1.0, 5.0, 2.0]), 1.0)
     part = problem.among(np.array([1, 3]))
     assert problem.kernels.tolist() == [1, 2, 3, 4] and part.kernels.tolist() == [2, 4]
-    alone = Problem(DenseBank(np.moveaxis(Ks[[2, 4]], 0, 2), normalize=None), y, Hinge(), LpNorm(1.5), 1.0)
+    alone = Problem(
+        DenseBank(np.moveaxis(Ks[[2, 4]], 0, 2), normalize=None), y, Hinge(), WeightedLpNorm(1.5, [1.0, 2.0]), 1.0
+    )
     found, expected = solve(part, "newton", tol=1e-8), solve(alone, "newton", tol=1e-8)
     assert found.primal == pytest.approx(expected.primal, rel=1e-6)
     np.testing.assert_allclose(found.theta, [0, 0, expected.theta[0], 0, expected.theta[1]], atol=1e-3)
