@@ -15,8 +15,18 @@ from manykernels.banks.low_rank import LowRankPredictor
 from manykernels.kernels import RBF, RandomFeatures
 from manykernels.losses import Hinge, Squared
 from manykernels.problem import Problem
-from manykernels.regularizers import EmpiricalBayes, Entropy, LpNorm, WeightedLpNorm
-from manykernels.solvers import SOLVERS, Coordinate, Newton, checkpoint_file, coordinate, diagnosis, solve
+from manykernels.regularizers import ElasticNet, EmpiricalBayes, Entropy, LpNorm, WeightedLpNorm
+from manykernels.solvers import (
+    SOLVERS,
+    Control,
+    Coordinate,
+    Newton,
+    Oracle,
+    checkpoint_file,
+    coordinate,
+    diagnosis,
+    solve,
+)
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(240, 3))
@@ -175,3 +185,24 @@ def test_sums_of_a_support_are_kept_for_the_next_prediction():
         for _ in range(20):
             predictor.vectors(rng.normal(size=a.shape[1]))
     assert len(predictor._summed) <= 32
+
+
+@pytest.mark.parametrize("regularizer", [Entropy(0.5), ElasticNet(0.5), LpNorm(2)], ids=repr)
+def test_an_oracle_gives_the_value_of_the_inner_problem_and_its_cut_without_the_penalty_of_the_weights(regularizer):
+    problem, Ks, y = small_problem("squared_hinge", regularizer, n=24, M=3)
+    points = []
+
+    def method(oracle):
+        for theta in (np.array([0.2, 0.3, 0.5]), np.array([0.6, 0.3, 0.1])):
+            points.append(oracle(theta))
+
+    Oracle(problem, Control(tol=1e-9)).run(method)
+    assert len(points) == 2
+    for point in points:
+        f = np.einsum("m,mij,tj->ti", point.theta, Ks, point.a)
+        q = np.einsum("ti,mij,tj->m", point.a, Ks, point.a)
+        np.testing.assert_allclose(point.q, q, rtol=1e-8)
+        value = problem.losses(f, problem.best_b(f)).sum() + 0.5 * point.theta @ q
+        assert point.value == pytest.approx(value, rel=1e-6)
+        assert point.constant - 0.5 * point.theta @ q == pytest.approx(value, rel=1e-2)
+        assert point.constant == pytest.approx(-problem.conjugates(point.a).sum(), rel=1e-9)
