@@ -276,8 +276,12 @@ class ExplicitPredictor(Predictor):
     def row_factors(self):
         return None if self.bank.root is None else self.bank.root.T
 
+    def vectors(self, a):
+        """The `Vectors` of the support with coefficients a."""
+        return self.bank.vectors_of(a)
+
     def coefficients(self, A, theta):
-        return self.bank.coefficients([self.bank.vectors_of(a) for a in A], theta)
+        return self.bank.coefficients([self.vectors(a) for a in A], theta)
 
     def _read(self, X):
         """The views of X; a view without data gets a string of the support for every example."""
@@ -306,13 +310,13 @@ class ExplicitPredictor(Predictor):
         return np.stack([each[v] for v in self.kernel_list.view_of], axis=1)
 
     def decision(self, X, A, theta):
-        return self._decision(X, A, map(self.bank.vectors_of, A), theta)
+        return self._decision(X, A, map(self.vectors, A), theta)
 
     def prepared(self, A, theta, limit):
         """Keeps the vectors of a single output; those of several outputs may not fit."""
         if len(A) > 1:
             return super().prepared(A, theta, limit)
-        kept = [self.bank.vectors_of(a) for a in A]
+        kept = [self.vectors(a) for a in A]
         return lambda X: self._decision(X, A, kept, theta)
 
     def _decision(self, X, A, vectors, theta):
@@ -323,7 +327,7 @@ class ExplicitPredictor(Predictor):
 
     def parts(self, X, A, theta):
         thetas = np.broadcast_to(theta, (len(A), self.bank.M))
-        return np.array(list(self._look_up(self._read(X), map(self.bank.vectors_of, A), None))) * thetas[:, None, :]
+        return np.array(list(self._look_up(self._read(X), map(self.vectors, A), None))) * thetas[:, None, :]
 
     def combined(self, X, theta):
         return self._gram(self._read(X), self.bank.views, theta)
