@@ -18,7 +18,8 @@ from manykernels.inspect import (
     relevance,
     weights_table,
 )
-from manykernels.kernels import RBF, Linear, multi_task
+from manykernels.inspect.shares import source_columns
+from manykernels.kernels import RBF, Linear, Views, multi_task
 
 pytest.importorskip("matplotlib").use("Agg")
 rng = np.random.default_rng(21)
@@ -119,3 +120,35 @@ def test_the_table_of_weights_has_shares_of_all_kernels():
     assert cells[0] == [model.kernel_names_[m] for m in order] and cells[1] == [f"{theta[m]:.4f}" for m in order]
     assert cells[2] == [f"{s:.1%}" for s in share] and cells[3] == [f"{s:.1%}" for s in np.cumsum(share)]
     assert table.title == "4 of 4 kernels have weight; the heaviest 2"
+
+
+def test_rows_of_a_background_without_a_view_say_nothing_of_it():
+    """Of the kernels of a view, absent columns have the values of the rows that have the view."""
+    there = np.arange(60) % 4 != 1
+    data = Views({"u": X[:, :2], "v": X[there][:, 2:]}, ids={"u": np.arange(60), "v": np.flatnonzero(there)})
+    model = MKLRegressor([("p", RBF(0.3), "u"), ("q", RBF(0.3), "v", "zero")], C=1.0, regularizer=2).fit(data, y)
+    rows = np.array([0, 1, 2, 4, 5])  # 1 and 5 lack the view v
+    found = feature_shares(model, data[np.arange(8)], background=data[rows])
+    some = feature_shares(model, data[np.arange(8)], background=data[np.array([0, 2, 4])])
+    p, q = found.sources.index("u"), found.sources.index("v")
+    np.testing.assert_allclose(found.parts[q], some.parts[q], atol=1e-12)
+    np.testing.assert_allclose(found.part_base[q], some.part_base[q], atol=1e-12)
+    assert np.abs(found.parts[p] - some.parts[p]).max() > 1e-6
+    assert not found.parts[q][[1, 5]].any() and not found.part_base[q][[1, 5]].any()
+    np.testing.assert_allclose(found.base + found.values.sum(axis=1), model.predict(data[np.arange(8)]), atol=1e-10)
+
+
+def test_columns_of_one_kernel_have_their_own_entries_and_a_report_reads_examples_from_all_over():
+    model = MKLRegressor([("pair", RBF(0.2), [3, 1]), ("one", Linear(), [0])], C=1.0, regularizer=2).fit(X, y)
+    found = feature_shares(model, X[:6])
+    np.testing.assert_allclose(found.data, X[:6, [int(name[-1]) for name in found.names]])
+    assert sorted(found.names) == ["column 0", "column 1", "column 3"]
+    support = model.predictor_.sizes()[0]
+    shown = source_columns(model, X, np.array([0]), 12 * 2 * support)  # twelve examples
+    rows = np.linspace(0, 59, 12).astype(int)
+    size = np.abs(feature_shares(model, X[rows]).of("pair")).mean(axis=0)
+    expected = {name: v / size.sum() for name, v in zip(found.names, size, strict=True) if v > 0}
+    assert dict(shown) == pytest.approx(expected) and sorted(expected, key=expected.get)[::-1] == list(dict(shown))
+    assert (
+        source_columns(model, X, np.array([0]), 9 * 2 * support) == source_columns(model, X, np.array([1]), 1e9) == []
+    )
