@@ -152,3 +152,23 @@ def test_columns_of_one_kernel_have_their_own_entries_and_a_report_reads_example
     assert (
         source_columns(model, X, np.array([0]), 9 * 2 * support) == source_columns(model, X, np.array([1]), 1e9) == []
     )
+
+
+def test_refits_keep_the_slack():
+    """Scores of fits without each source, and of each alone, are those of fresh fits with slack."""
+    model = MKLRegressor(KERNELS[:3], loss="squared", C=2.0, slack=True, tol=1e-6)
+
+    def score(model, X, y):
+        return -float(np.mean((model.predict(X) - y) ** 2))
+
+    found = relevance(model, X, y, cv=KFold(2), scoring=score, n_permutations=1, kernels=False)
+    apart = 0.0
+    for j, (a, b) in enumerate(KFold(2).split(X)):
+        for m in range(3):
+            rest = [spec for k, spec in enumerate(KERNELS[:3]) if k != m]
+            for own, kernels in ((found.score_without, rest), (found.score_alone, [KERNELS[m]])):
+                fresh = clone(model).set_params(kernels=kernels).fit(X[a], y[a])
+                assert own[j, m] == pytest.approx(score(fresh, X[b], y[b]), abs=2e-3)
+                hard = clone(fresh).set_params(slack=False).fit(X[a], y[a])
+                apart = max(apart, abs(score(hard, X[b], y[b]) - own[j, m]))
+    assert apart > 0.02
