@@ -21,11 +21,18 @@ from manykernels.inspect import (
 from manykernels.inspect.shares import source_columns
 from manykernels.kernels import RBF, Linear, Views, multi_task
 
-pytest.importorskip("matplotlib").use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+plt.switch_backend("Agg")
 rng = np.random.default_rng(21)
 X = rng.normal(size=(60, 4))
 y = X[:, 0] + np.sin(2 * X[:, 1]) + 0.3 * rng.normal(size=60)
 KERNELS = [("a", RBF(0.3), [0]), ("b", RBF(0.3), [1]), ("c", Linear(), [2]), ("d", Linear(), [3])]
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
 
 
 def test_a_C_that_a_fit_has_chosen_is_that_of_folds_and_samples():

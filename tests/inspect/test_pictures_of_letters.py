@@ -12,8 +12,15 @@ from manykernels.inspect.sequence_plots import draw_letters
 from manykernels.sequences import Sequences
 from manykernels.strings import degree_kernels
 
-pytest.importorskip("matplotlib").use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+plt.switch_backend("Agg")
 rng = np.random.default_rng(3)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
 
 
 def boxes(ax):
@@ -23,8 +30,6 @@ def boxes(ax):
 
 
 def test_letters_are_stacked_from_the_smallest_on_either_side_of_the_line():
-    import matplotlib.pyplot as plt
-
     ax = plt.figure().add_subplot()
     Q = np.array([[0.5, 0.0, 1.0, -0.25], [-2.0, 0.0, -0.5, 0.125]])
     draw_letters(ax, Q, "ACGT", 7)
