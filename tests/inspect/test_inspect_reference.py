@@ -357,7 +357,7 @@ def test_the_rows_of_the_largest_mean_permute_are_refitted_in_every_fold(kept_by
         asked.append((fold.k, chosen.tolist(), fold.every))
         values = {key: np.where(np.isin(np.arange(5), chosen), at + fold.k, np.nan)
                   for at, key in enumerate(("without", "alone", "alignment", "alone_permuted"))}  # fmt: skip
-        return values | dict(between=np.zeros((5, 5)), gap=0.5, short=2)
+        return values | dict(between=np.zeros((5, 5)), gap=0.5, short=2)  # with the fit of all kernels
 
     monkeypatch.setattr(held_out, "shuffled", shuffled)
     monkeypatch.setattr(held_out, "refitted", refitted)
@@ -373,7 +373,7 @@ def test_the_rows_of_the_largest_mean_permute_are_refitted_in_every_fold(kept_by
     again = [None, None] if kept_bytes else ["fit 0", "fit 1"]  # a fold that is made again starts from its fit
     assert asked == [(k, [2, 4], again[k]) for k in range(2)] and seen == [(1, 2), (2, 2)]
     assert made == ([(1, None)] if kept_bytes else [(1, None), (0, "fit 0"), (1, "fit 1")])
-    assert found.short == 1 + 2 * 2 and found.gap == 0.5 and found.level == 0.9
+    assert found.short == 2 * 2 and found.gap == 0.5 and found.level == 0.9
     np.testing.assert_array_equal(found.score_permuted, permuted)
     np.testing.assert_array_equal(found.score_alone[:, [2, 4]], [[1, 1], [2, 2]])
     assert found.refitted.tolist() == [False, False, True, False, True]

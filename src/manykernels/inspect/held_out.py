@@ -219,7 +219,7 @@ def measure_rows(
         chosen = np.sort([k for own in kinds for k in own[:refits]]).astype(int)
         jobs = [delayed(_refitted)(again, k, found[k]["every"], rows, chosen, orders[k]) for k in range(folds)]
         for one, more in zip(found, Parallel(n_jobs)(jobs), strict=True):
-            one |= {key: more[key] + (one[key] if key == "short" else 0) for key in more}
+            one |= more  # gap and short include the fit of all kernels
     result = Relevance.of(rows, found, level, scoring)
     result.groups = find_groups(result, rows, found, again, n_jobs)
     return result

@@ -125,10 +125,12 @@ def _aims(model, X, y):
 
 
 def target_rows(y, labels):
-    """The targets as rows (T, n), ±1 for each class if they are labels; None for None."""
+    """The targets as rows (T, n), ±1 for each class, or each of several labels, if they are labels; None for None."""
     if y is None:
         return None
     y = np.asarray(y)
+    if y.ndim == 2:
+        return np.where(y.T > 0, 1.0, -1.0) if labels else np.asarray(y.T, float)
     return np.where(y == np.unique(y)[:, None], 1.0, -1.0) if labels else np.asarray(y, float)[None]
 
 
