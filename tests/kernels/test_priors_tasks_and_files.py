@@ -74,7 +74,8 @@ NUMERIC = [
     MaxAbsScaler(), RobustScaler(), RobustScaler(with_centering=False, quantile_range=(10.0, 80.0)), Normalizer("l1"),
     PCA(1, whiten=True), TruncatedSVD(1, random_state=0), RBFSampler(gamma=0.3, n_components=4, random_state=1),
     Nystroem(gamma=0.2, n_components=5, random_state=1), TfidfTransformer(sublinear_tf=True),
-    OneHotEncoder(drop="first"), OneHotEncoder(handle_unknown="ignore", sparse_output=False), make_pipeline(StandardScaler(), PCA(1)),
+    OneHotEncoder(drop="first"), OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+    make_pipeline(StandardScaler(), PCA(1)),
 ]  # fmt: skip
 IMPUTERS = [
     SimpleImputer(),
