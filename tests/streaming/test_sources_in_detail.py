@@ -1,5 +1,6 @@
 """Sources, shards and fits on them where blocks are uneven, targets lie in several files and workers are many."""
 
+import os
 import pickle
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ from streams import rows
 from manykernels import MKLClassifier
 from manykernels.kernels import RBF, Linear
 from manykernels.losses import Hinge
-from manykernels.streaming import ArrayFile, Cluster, CSVFiles, DaskCollection, FastaFiles, HDF5File
+from manykernels.streaming import ArrayFile, Cluster, CSVFiles, DaskCollection, FastaFiles, HDF5File, ZarrArray
 from manykernels.streaming.shards import SentModel, Shard, load
 from manykernels.streaming.sources.paths import from_paths
 from manykernels.streaming.stream import Stream
@@ -146,3 +147,25 @@ def test_a_cluster_spreads_its_shards_over_all_workers_and_tries_again():
     cluster.share([1.0, 2.0])
     function, (packed,), _ = asked[-1]
     assert function(packed) == [1.0, 2.0] and cluster.sent == len(packed)
+
+
+def test_the_fingerprint_of_a_zarr_array_follows_all_its_files_and_no_others(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    group = zarr.open_group(str(tmp_path / "d.zarr"), mode="w")
+    group["X"], group["y"] = rng.normal(size=(8, 2)), np.arange(8)
+    source = ZarrArray(tmp_path / "d.zarr", "X", rows=4)
+    before = source.fingerprint((0, 4))
+    assert source.fingerprint((4, 8)) == before
+    (tmp_path / "d.zarr" / "y" / "more").write_text("other")
+    assert source.fingerprint((0, 4)) == before
+    files = sorted(path for path in (tmp_path / "d.zarr" / "X").rglob("*") if path.is_file())
+    for path in files:
+        info = path.stat()
+        os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns + 10**9))
+        assert source.fingerprint((0, 4)) != before
+        os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns))
+        assert source.fingerprint((0, 4)) == before
+    info = files[-1].stat()
+    files[-1].write_bytes(files[-1].read_bytes() + b"0")
+    os.utime(files[-1], ns=(info.st_atime_ns, info.st_mtime_ns))
+    assert len(files) > 1 and source.fingerprint((0, 4)) != before
