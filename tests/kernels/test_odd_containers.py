@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import FunctionTransformer
 
 from manykernels import KernelStack, MKLClassifier
-from manykernels.kernels import RBF, Categorical, KernelList, Linear, On, Precomputed
+from manykernels.kernels import RBF, Categorical, Kernel, KernelList, Linear, On, Precomputed
 from manykernels.kernels.frames import completed, values
 from manykernels.kernels.table import choose_for, describe
 from manykernels.kernels.table_scaler import TableScaler
@@ -176,3 +176,25 @@ def test_categories_of_a_series_a_list_and_an_array_are_the_same():
     for X in (texts, pd.Series(texts), np.array(texts, object), pd.DataFrame({"s": texts}), pl.DataFrame({"s": texts})):
         np.testing.assert_array_equal(Categorical()(X), wanted)
     np.testing.assert_array_equal(wanted, [[1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 0, 0], [1, 0, 0, 1]])
+
+
+class Lengths(Kernel):
+    """k(x, y) of the lengths of two lists."""
+
+    reads = "objects"
+
+    def __call__(self, X, Y=None):
+        return np.array([[len(x) * len(y) for y in (X if Y is None else Y)] for x in X], dtype=float)
+
+
+def test_objects_of_equal_lengths_stay_objects():
+    """A list of lists is no table for a kernel of objects; an array keeps its shape."""
+    lists = [[1, 2], [3, 4], [5, 6]]
+    for X, columns in ((lists, None), ({"v": lists}, "v"), ({"v": lists, "x": np.eye(3)}, "v")):
+        (view,) = KernelList.from_spec([("k", Lengths(), columns)], X).views(X)
+        assert view.X.shape == (3,) and view.X.tolist() == lists and view.present is None
+    table = np.array(lists)
+    (view,) = KernelList.from_spec([Lengths()], table).views(table)
+    assert view.X.shape == (3, 2)
+    numbers = KernelList.from_spec([Linear()], lists).views(lists)[0]
+    np.testing.assert_array_equal(numbers.X, table)
