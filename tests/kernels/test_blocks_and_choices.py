@@ -17,6 +17,7 @@ from manykernels.kernels import (
     multi_task_stack,
     rbf_grid,
 )
+from manykernels.kernels.auto import choose_kernels
 from manykernels.kernels.table import choose_for, describe
 
 rng = np.random.default_rng(17)
@@ -153,3 +154,13 @@ def test_a_grid_lies_around_the_median_of_its_columns_and_of_the_examples_that_a
         for given, own in ((weights, copies), (None, np.ones(len(x), int))):
             found = [spec.kernel.gamma for spec in rbf_grid(views, columns=columns, n=3, ratio=4.0, weights=given)]
             np.testing.assert_allclose(found, np.array([0.25, 1.0, 4.0]) / middle(x, own), rtol=1e-6)
+
+
+def test_columns_of_a_view_are_judged_by_the_examples_that_have_it():
+    """The numbers of its own rows stay such where other examples lack the view."""
+    have = np.setdiff1d(np.arange(40), np.arange(3, 33, 3))
+    table = pd.DataFrame({"row": np.arange(30), "x": rng.normal(size=30), "id": [f"p{k}" for k in range(30)]})
+    views = Views({"a": rng.normal(size=(40, 2)), "t": table}, ids={"a": range(40), "t": have.tolist()})
+    specs, said = choose_kernels(views)
+    assert [spec.columns for spec in specs if spec.columns != "a"] == [("t", ["x"])] * 4
+    assert "left out 'row' (numbers of the rows)" in said and "left out 'id' (30 different texts" in said
