@@ -6,9 +6,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import FunctionTransformer
 
-from manykernels import KernelStack, MKLClassifier
+from manykernels import KernelStack, MKLClassifier, Views
 from manykernels.kernels import RBF, Categorical, Kernel, KernelList, Linear, On, Precomputed
 from manykernels.kernels.frames import completed, values
+from manykernels.kernels.pair_blocks import PairBase
 from manykernels.kernels.table import choose_for, describe
 from manykernels.kernels.table_scaler import TableScaler
 from manykernels.kernels.view_data import ViewArrays
@@ -198,3 +199,25 @@ def test_objects_of_equal_lengths_stay_objects():
     assert view.X.shape == (3, 2)
     numbers = KernelList.from_spec([Linear()], lists).views(lists)[0]
     np.testing.assert_array_equal(numbers.X, table)
+
+
+def test_frames_of_different_indices_are_not_laid_side_by_side():
+    one = pd.DataFrame(rng.normal(size=(4, 2)), index=[3, 1, 2, 0])
+    other = pd.DataFrame(rng.normal(size=(4, 2)), index=[0, 1, 2, 3])
+    for views in ({"a": one, "b": other}, {"a": other, "x": np.eye(4), "b": one}):
+        with pytest.raises(
+            ValueError, match="The views 'a' and 'b' have the same number of rows but different indices"
+        ):
+            Views(views)
+    np.testing.assert_array_equal(Views({"a": one, "b": other}, ids="index")["b"], other.loc[[3, 1, 2, 0]])
+    assert len(Views({"a": one, "b": other.reindex([3, 1, 2, 0]), "x": np.eye(4)})) == 4
+
+
+@pytest.mark.parametrize("kind", ["dot", "sqdist"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_numbers_whose_products_overflow_are_refused_by_their_column(kind, form):
+    x = np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 3e25], [1.0, -1e25, 1.0]])
+    with pytest.raises(ValueError, match="X holds values of about [23]e.25 in column 2 of the 3 that a kernel sees"):
+        PairBase(kind, form(x), np.float32).side(form(x))
+    side = PairBase("dot", form(x), np.float64).side(form(x))
+    np.testing.assert_allclose(side.own, (x**2).sum(axis=1))
