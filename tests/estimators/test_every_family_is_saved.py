@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from same_objects import differences
 from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA, TruncatedSVD
@@ -134,6 +135,7 @@ def test_what_is_loaded_predicts_the_same(family, estimator, tmp_path):
             found, wanted = (getattr(m, method)(data, **task) for m in (again, model))
             np.testing.assert_array_equal(found, wanted)
         assert repr(again) == repr(model) and vars(again).keys() == vars(model).keys()
+        assert list(differences(model, again)) == []
     again.save(tmp_path / "again.mk")
     again = manykernels.load(tmp_path / "again.mk")
     np.testing.assert_array_equal(again.predict(data, **task), model.predict(data, **task))

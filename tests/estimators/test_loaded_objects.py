@@ -1,0 +1,137 @@
+"""A loaded model is the saved one, attribute by attribute, with every option; new examples are told the same things."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from same_objects import differences
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLSurvival, Views, load
+from manykernels.kernels import (
+    RBF,
+    Categorical,
+    Gower,
+    Identity,
+    Laplacian,
+    Linear,
+    Nystroem,
+    On,
+    Polynomial,
+    Precomputed,
+    RandomFeatures,
+    multi_task,
+)
+from manykernels.regularizers import EmpiricalBayes, LpNorm
+from manykernels.strings import Spectrum, WeightedDegree
+
+n = 36
+rng = np.random.default_rng(12)
+X = rng.normal(size=(n, 4))
+f = X[:, 0] - X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n)
+TWO, THREE = np.where(f > 0, "yes", "no"), np.array(["low", "mid", "up"])[np.digitize(f, [-0.5, 0.5])]
+TIMES = np.array(list(zip(rng.random(n) < 0.7, rng.exponential(size=n) + 0.01, strict=True)), "?, f8")
+WEIGHTS = rng.uniform(0.2, 2.0, n)
+TEXTS = np.array(["".join(rng.choice(list("ACGT"), rng.integers(6, 9))) for _ in range(n)], object)
+TEXTS[[3, 9]] = None
+FRAME = pd.DataFrame(X, columns=list("abcd")).assign(k=rng.choice(["u", "v", "w"], n), s=TEXTS, r=TWO)
+GAPS = FRAME.assign(a=np.where(np.arange(n) % 7 == 2, np.nan, X[:, 0]))
+HAVE = np.setdiff1d(np.arange(n), [1, 5, 20])
+VIEWS = Views(
+    {"x": FRAME[["a", "b"]].reset_index(drop=True), "t": X[HAVE, 2:]}, ids={"x": range(n), "t": HAVE.tolist()}
+)
+SQUARE = Precomputed.table(X @ X.T)
+KERNELS = [("p", RBF(0.3), [0, 1]), ("l", Linear(), [2]), ("q", Polynomial(2), [1, 3])]
+MIXED = [
+    ("a", RBF("median"), ["b", "a"], "zero"), ("d", StandardScaler(), RBF("scale"), ["d", "c"]),
+    ("s", Spectrum(3), ["s"], "zero"),
+    ("k", OneHotEncoder(handle_unknown="ignore"), Linear(), ["k"]), ("c", Categorical(), ["k", "r"]),
+    ("g", Gower(), ["d", "k"], "zero"),
+]  # fmt: skip
+METRIC = [("m", RBF(0.2, metric="learn")), ("l", Laplacian(0.1, metric=[1.0, 0.5, 0.0, 2.0]))]
+ACROSS = [On("x", RBF(0.2)) * On("t", Linear(), missing="zero"), ("a", Linear(), ("x", ["b"]))]
+LOW_RANK = [
+    ("p", RBF(0.3)),
+    Identity(),
+    Nystroem(RBF(0.1), 9, random_state=3),
+    RandomFeatures(RBF(0.2), 8, random_state=4),
+]
+TABLE = [("k", Precomputed(), "k"), ("x", Linear(), "x")]
+SITES = ["ACGTAC", "ACGGTT", "TTGCAA"] * 12
+FITS = {
+    "spherical": (MKLClassifier(KERNELS, C=1.0, normalize="spherical"), X, TWO, {}),
+    "trace": (MKLClassifier(KERNELS, C=2.0, normalize="trace", tol=1e-2, calibrate="sigmoid"), X, TWO, {}),
+    "as they are": (MKLClassifier(KERNELS, C=0.5, normalize=None, regularizer=LpNorm(1.5)), X, TWO, {}),
+    "weights": (MKLClassifier(KERNELS, C="auto", tol=1e-2), X, TWO, {"sample_weight": WEIGHTS}),
+    "one against the rest": (MKLClassifier(KERNELS, C=1.0, multi_class="ovr", normalize="spherical"), X, THREE, {}),
+    "shared weights": (MKLClassifier(KERNELS, C=1.0, multi_class="shared", tol=1e-2), X, THREE, {}),
+    "several targets": (MKLRegressor(KERNELS, C=1.0), X, X[:, :2] * f[:, None], {}),
+    "quantile": (MKLRegressor(KERNELS, C=1.0, loss="quantile", tol=1e-2), X, f, {"sample_weight": WEIGHTS}),
+    "covariates": (MKLRegressor(KERNELS, C=1.0), X, f, {"covariates": FRAME[["d", "k"]]}),
+    "Bayes": (MKLRegressor(KERNELS[:2], regularizer=EmpiricalBayes(), loss="squared"), X, f, {}),
+    "survival": (MKLSurvival(KERNELS, C=1.0, tol=1e-2), X, TIMES, {}),
+    "slack": (MKLClassifier(KERNELS, C=1.0, slack=True), X, TWO, {}),
+    "sphere": (MKLOneClass(KERNELS, formulation="svdd", normalize="spherical"), X, None, {}),
+    "plane": (MKLOneClass(KERNELS, nu=0.3), X, None, {}),
+    "a metric": (MKLClassifier(METRIC, C=1.0, tol=1e-2), X, TWO, {}),
+    "a search": (MKLClassifierCV(KERNELS, Cs=[0.5, 2.0], cv=2, tol=1e-2), X, TWO, {}),
+    "warm": (MKLClassifier(KERNELS, C=1.0, warm_start=True), X, TWO, {}),
+    "mixed columns": (MKLClassifier(MIXED, C=1.0), GAPS, TWO, {}),
+    "mixed columns, spherical": (MKLClassifier(MIXED, C=1.0, normalize="spherical"), GAPS, TWO, {}),
+    "automatic": (MKLClassifier("auto", C=1.0, tol=1e-2), GAPS, TWO, {}),
+    "views": (MKLClassifier([("x", RBF(0.2), "x"), ("t", Linear(), "t", "zero")], C=1.0), VIEWS, TWO, {}),
+    "products": (MKLClassifier(ACROSS, C=1.0), VIEWS, TWO, {}),
+    "tasks": (MKLClassifier(multi_task(KERNELS[:2]), C=1.0), X, TWO, {"task": np.arange(n) % 3}),
+    "low rank": (MKLClassifier(LOW_RANK, C=1.0), X, TWO, {}),
+    "a table": (MKLClassifier(TABLE, C=1.0, psd="clip"), {"k": SQUARE, "x": X}, TWO, {}),
+    "words": (MKLClassifier([Spectrum(3), WeightedDegree(2)], C=1.0, normalize="spherical"), SITES, TWO, {}),
+}  # fmt: skip
+
+
+def told(function, *args, **options):
+    """(the result, the warnings)."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        result = function(*args, **options)
+    return result, [str(one.message) for one in found]
+
+
+@pytest.mark.parametrize("name", FITS)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_loaded_equals_what_was_saved(name, tmp_path):
+    model, data, target, options = FITS[name]
+    model = model.fit(data, target, **options)
+    model.save(tmp_path / "model.mk")
+    again = load(tmp_path / "model.mk")
+    model = getattr(model, "best_estimator_", model)
+    assert type(again) is type(model)
+    assert list(differences(model, again)) == []
+    again.save(tmp_path / "again.mk")
+    assert list(differences(load(tmp_path / "again.mk"), again)) == []
+
+
+def test_new_examples_are_told_the_same_by_a_loaded_model(tmp_path):
+    """Categories, gaps and lengths that no training example had."""
+    model = MKLClassifier(MIXED, C=1.0).fit(FRAME, TWO)
+    new = FRAME[:6].copy()
+    new.loc[0, "k"], new.loc[1, "b"], new.loc[2, "s"], new.loc[3, "s"] = "z", np.nan, "ACGT" * 9, "AC"
+    model.save(tmp_path / "model.mk")
+    again = load(tmp_path / "model.mk")
+    for method in ("decision_function", "decision_parts", "predict"):
+        (wanted, says), (found, said) = (told(getattr(m, method), new) for m in (model, again))
+        np.testing.assert_array_equal(found, wanted)
+        assert says == said and all(word in says[0] for word in ("'z'", "'b' is missing", "36 letters"))
+    refit = again.fit(FRAME, TWO)
+    np.testing.assert_array_equal(refit.decision_function(FRAME), model.decision_function(FRAME))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_compressed_models_and_those_of_single_precision_come_back(dtype, tmp_path):
+    model = MKLClassifier(KERNELS, C=1.0, tol=1e-2).fit(X.astype(dtype), TWO)
+    small = model.compress()
+    for one in (model, small):
+        one.save(tmp_path / "model.mk")
+        again = load(tmp_path / "model.mk")
+        assert list(differences(one, again)) == []
+        np.testing.assert_array_equal(again.decision_function(X.astype(dtype)), one.decision_function(X.astype(dtype)))

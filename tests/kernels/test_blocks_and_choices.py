@@ -1,0 +1,166 @@
+"""Sums over blocks, slices of slices and chosen widths against plain loops over examples and entries."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from manykernels import KernelStack, Views
+from manykernels.banks import DenseBank
+from manykernels.kernels import (
+    RBF,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    align,
+    auto_kernels,
+    multi_task_stack,
+    rbf_grid,
+)
+from manykernels.kernels.auto import choose_kernels
+from manykernels.kernels.table import choose_for, describe
+
+rng = np.random.default_rng(17)
+X = rng.normal(size=(14, 3))
+KERNELS = np.stack([RBF(0.4)(X), Polynomial(2)(X), Linear()(X[:, :1])])
+
+
+def centred(K, w):
+    """(I − 1 wᵀ/W) K (I − w 1ᵀ/W)."""
+    P = np.eye(len(w)) - np.outer(np.ones(len(w)), w) / w.sum()
+    return P @ K @ P.T
+
+
+@pytest.mark.parametrize("entries", [1, 60, 10**6])  # rows at a time: one, a few, all
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kernels", [None, [2, 0]])
+def test_centred_products_are_those_of_whole_matrices(entries, weighted, kernels, monkeypatch):
+    monkeypatch.setattr(align, "BLOCK_ENTRIES", entries)
+    bank = DenseBank(np.moveaxis(KERNELS, 0, 2), normalize=None)
+    w = rng.integers(0, 4, 14).astype(float) if weighted else np.ones(14)
+    Y = rng.normal(size=(2, 14))
+    own = [centred(K, w) for K in KERNELS[slice(None) if kernels is None else kernels]]
+    Z = Y - (Y @ w / w.sum())[:, None]
+    L, both = Z.T @ Z, np.outer(w, w)
+    grams = np.array([[np.sum(both * A * B) for B in own] for A in own])
+    for pairs in (True, False):
+        found = align.centred_products(bank, Y, w if weighted else None, pairs, kernels)
+        np.testing.assert_allclose(found[0], [np.sum(both * A * L) for A in own], rtol=1e-6)
+        np.testing.assert_allclose(found[1], grams if pairs else grams.diagonal(), rtol=1e-6, atol=1e-9)
+        assert found[2] == pytest.approx(np.sum(both * L * L))
+
+
+def test_alignments_centre_both_sides():
+    K, y = KERNELS[1], rng.normal(size=14) + 3
+    A, z = centred(K, np.ones(14)), y - y.mean()
+    assert align.alignment(K, y, True) == pytest.approx(z @ A @ z / (np.linalg.norm(A) * (z @ z)))
+    B = centred(KERNELS[0], np.ones(14))
+    assert align.alignment(K, KERNELS[0], True) == pytest.approx(np.sum(A * B) / np.linalg.norm(A) / np.linalg.norm(B))
+    np.testing.assert_allclose(
+        align.target_alignments(KERNELS, y, True), [align.alignment(k, y, True) for k in KERNELS]
+    )
+    assert align.alignment(K, y) == pytest.approx(y @ K @ y / (np.linalg.norm(K) * (y @ y)))
+
+
+def test_slices_of_slices_of_files_are_those_of_the_array(tmp_path):
+    np.save(tmp_path / "k.npy", KERNELS)
+    for k, K in enumerate(KERNELS):
+        np.save(tmp_path / f"{k}.npy", K)
+    array = np.moveaxis(KERNELS, 0, 2)
+    first, second, cols = np.array([3, 9, 1, 4, 5, 6, 13]), np.array([5, 0, 2, 2]), np.array([7, 2, 11])
+    for paths in (tmp_path / "k.npy", [tmp_path / f"{k}.npy" for k in range(3)]):
+        stack = KernelStack.from_files(paths, names=["a", "b", "c"])
+        cut = stack[first][second][:, cols][:, [2, 0]][..., [2, 0]]
+        np.testing.assert_array_equal(np.asarray(cut), array[first][second][:, cols][:, [2, 0]][..., [2, 0]])
+        assert cut.names == ["c", "a"]
+        np.testing.assert_array_equal(
+            cut.test_diagonals, KERNELS[[2, 0]].diagonal(axis1=1, axis2=2)[:, first][:, second]
+        )
+        square = stack[first].square()
+        np.testing.assert_array_equal(np.asarray(square), array[np.ix_(first, first)])
+        again = square[second].square()
+        np.testing.assert_array_equal(np.asarray(again), array[np.ix_(first[second], first[second])])
+        whole = KernelStack.from_files(paths)
+        before = whole.passes
+        np.asarray(whole)
+        assert whole.passes == pytest.approx(before + 1)  # bytes in multiples of all matrices
+
+
+def test_a_copy_of_an_example_has_the_columns_of_its_original():
+    stack = KernelStack(KERNELS, ["a", "b", "c"])
+    twice = stack[[4, 4, 9]].square()
+    np.testing.assert_array_equal(twice.matrices, KERNELS[:, [4, 4, 9]][:, :, [4, 4, 9]])
+    assert twice.where(np.array([9, 4])).tolist() == [2, 0]
+
+
+@pytest.mark.parametrize("one_parameter", [False, True])
+def test_new_examples_of_unknown_tasks_have_only_what_is_shared(one_parameter):
+    train, new = np.array(["b", "a", "b", "c"]), np.array(["a", "z", "c"])
+    K = rng.normal(size=(1, 3, 4))
+    found = multi_task_stack(K, new, train, one_parameter)
+    names = ["same task"] if one_parameter else [f"task={t}" for t in "abc"]
+    assert found.names == ["kernel 0@shared", *(f"kernel 0@{name}" for name in names)]
+    np.testing.assert_array_equal(found.matrices[0], K[0])
+    for i, t in enumerate(new):
+        for j, s in enumerate(train):
+            own = [3.0 * (t == s)] if one_parameter else [float(t == s == label) for label in "abc"]
+            np.testing.assert_allclose(found.matrices[1:, i, j], np.array(own) * K[0, i, j])
+
+
+def test_a_new_example_of_a_table_has_no_value_with_itself():
+    K = X @ X.T
+    np.testing.assert_array_equal(Precomputed().diag(Precomputed.table(K)), K.diagonal())
+    assert np.isnan(Precomputed().diag(Precomputed.table(K[:3], new=True))).all()
+    some = np.concatenate([Precomputed.table(K)[[5, 2]], Precomputed.table(K[:1], new=True)])
+    np.testing.assert_array_equal(Precomputed().diag(some)[:2], K.diagonal()[[5, 2]])
+
+
+def test_widths_of_a_table_are_in_units_of_its_columns():
+    """0.3, 1 and 3 times 1/2d (RBF) and 1/d (Laplacian)."""
+    table = pd.DataFrame(rng.normal(size=(40, 5)), columns=list("abcde"))
+    specs = [spec for spec in auto_kernels(table) if spec.prior == 1]
+    gammas = {kind: [s.kernel.gamma for s in specs if isinstance(s.kernel, kind)] for kind in (RBF, Laplacian)}
+    assert gammas[RBF] == pytest.approx([0.03, 0.1, 0.3]) and gammas[Laplacian] == pytest.approx([0.06, 0.2, 0.6])
+    assert len([spec for spec in auto_kernels(table) if spec.prior == 0.2]) == 5
+
+
+@pytest.mark.parametrize("gaps, used", [(0, True), (50, True), (88, True), (90, True), (92, False), (95, False)])
+def test_columns_are_used_until_nine_tenths_are_missing(gaps, used):
+    for x in (rng.normal(size=100), np.array(["u", "v"] * 50, object)):
+        column = x.astype(object)
+        column[2 : gaps + 2] = None
+        column[:2] = x[:2]
+        (fact,) = describe([("a", column)])
+        assert (fact.kind in ("numbers", "categories")) == used and fact.gaps == gaps
+        assert used or fact.why == f"empty in {gaps} of 100 rows"
+        alone = describe([("b", rng.normal(size=100))])
+        assert ("left out 'a' (empty" in choose_for([*alone, fact], 100)[1]) != used
+
+
+def test_a_grid_lies_around_the_median_of_its_columns_and_of_the_examples_that_are_there():
+    have = np.array([0, 2, 3, 5, 6, 8, 9, 10, 12])
+    views = Views({"a": X[:, :1], "b": X[have] * [1, 5, 9]}, ids={"a": range(14), "b": have.tolist()})
+    weights = rng.integers(1, 4, 14)
+
+    def middle(x, copies):
+        x = np.repeat(x, copies, axis=0)
+        number = np.repeat(np.arange(len(copies)), copies)
+        return np.median(
+            [np.sum((x[i] - x[j]) ** 2) for i in range(len(x)) for j in range(i) if number[i] != number[j]]
+        )
+
+    for columns, x, copies in (("b", views["b"], weights[have]), (("b", [1]), views["b"][:, [1]], weights[have]),
+                               ("a", X[:, :1], weights)):  # fmt: skip
+        for given, own in ((weights, copies), (None, np.ones(len(x), int))):
+            found = [spec.kernel.gamma for spec in rbf_grid(views, columns=columns, n=3, ratio=4.0, weights=given)]
+            np.testing.assert_allclose(found, np.array([0.25, 1.0, 4.0]) / middle(x, own), rtol=1e-6)
+
+
+def test_columns_of_a_view_are_judged_by_the_examples_that_have_it():
+    """The numbers of its own rows stay such where other examples lack the view."""
+    have = np.setdiff1d(np.arange(40), np.arange(3, 33, 3))
+    table = pd.DataFrame({"row": np.arange(30), "x": rng.normal(size=30), "id": [f"p{k}" for k in range(30)]})
+    views = Views({"a": rng.normal(size=(40, 2)), "t": table}, ids={"a": range(40), "t": have.tolist()})
+    specs, said = choose_kernels(views)
+    assert [spec.columns for spec in specs if spec.columns != "a"] == [("t", ["x"])] * 4
+    assert "left out 'row' (numbers of the rows)" in said and "left out 'id' (30 different texts" in said

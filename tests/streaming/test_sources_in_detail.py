@@ -1,0 +1,171 @@
+"""Sources, shards and fits on them where blocks are uneven, targets lie in several files and workers are many."""
+
+import os
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from streams import rows
+
+from manykernels import MKLClassifier
+from manykernels.kernels import RBF, Linear
+from manykernels.losses import Hinge
+from manykernels.streaming import ArrayFile, Cluster, CSVFiles, DaskCollection, FastaFiles, HDF5File, ZarrArray
+from manykernels.streaming.shards import SentModel, Shard, load
+from manykernels.streaming.sources.paths import from_paths
+from manykernels.streaming.stream import Stream
+
+rng = np.random.default_rng(3)
+
+
+def test_targets_of_several_files_stay_beside_their_examples(tmp_path):
+    X, y = rows(90)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(label=np.arange(90))
+    for k, part in enumerate((frame[:20], frame[20:75], frame[75:])):
+        part.to_csv(tmp_path / f"{k}.csv", index=False)
+    with Stream(CSVFiles(tmp_path / "*.csv", rows=15).with_target("label"), 1) as stream:
+        assert stream.y.tolist() == list(range(90))
+        stream.arrange(np.ones((1, 90)), np.ones(90), None)
+        np.testing.assert_array_equal(
+            stream.fetch(np.array([3, 19, 20, 74, 75, 89]))["a"], X[[3, 19, 20, 74, 75, 89], 0]
+        )
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "shared"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_classes_and_weights_of_a_source_are_those_in_memory(multi_class, weighted, tmp_path):
+    X, _ = rows(120)
+    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2], [-0.5, 0.5])
+    np.save(tmp_path / "X.npy", X)
+    options = {"sample_weight": rng.uniform(0.1, 3.0, 120)} if weighted else {}
+    kernels = [("a", RBF(0.5), [0]), ("b", RBF("scale"), [1, 2]), ("c", Linear())]
+    model = MKLClassifier(kernels, C=1.0, tol=1e-5, multi_class=multi_class, n_jobs=1)
+    whole = model.fit(X, y, **options)
+    scale, weights, decision = whole.kernel_scale_, whole.kernel_weights_, whole.decision_function(X)
+    found = model.fit(ArrayFile(tmp_path / "X.npy", rows=37), y, **options)
+    np.testing.assert_allclose(found.kernel_scale_, scale, rtol=1e-6)
+    np.testing.assert_allclose(found.kernel_weights_, weights, atol=2e-2)
+    np.testing.assert_allclose(found.decision_function(X), decision, atol=0.03)
+    assert (np.diff(found.support_) > 0).all() and found.dual_coef_.shape == (3, len(found.support_))
+
+
+def test_an_array_is_found_by_its_name_with_or_without_the_ending(tmp_path):
+    np.savez(tmp_path / "d.npz", X=np.arange(6.0).reshape(3, 2), y=[0, 1, 0])
+    for name in ("X", "X.npy"):
+        source = ArrayFile(tmp_path / "d.npz", name).with_target("y")
+        (block, y), = source.read((0, 3))  # fmt: skip
+        assert block.tolist() == [[0, 1], [2, 3], [4, 5]] and y.tolist() == [0, 1, 0]
+    with pytest.raises(ValueError, match=r"has no array 'Z'; it has .'X', 'y'."):
+        ArrayFile(tmp_path / "d.npz", "Z")
+
+
+def test_a_dataset_that_is_not_there_is_named_with_the_others(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "d.h5", "w") as file:
+        file["X"], file["y"] = np.ones((4, 2)), np.arange(4)
+    with pytest.raises(ValueError, match=r"has no dataset 'Z'; it has .'X', 'y'."):
+        HDF5File(tmp_path / "d.h5", "Z")
+    with pytest.raises(ValueError, match="has no dataset 'labels'"):
+        next(HDF5File(tmp_path / "d.h5", "X").with_target("labels").read((0, 2)))
+
+
+def test_the_kind_of_a_file_does_not_depend_on_the_case_of_its_ending(tmp_path):
+    (tmp_path / "A.FASTA").write_text(">r\nACGT\n")
+    (tmp_path / "b.CSV").write_text("u,v\n1,2\n")
+    assert type(from_paths([tmp_path / "A.FASTA"])) is FastaFiles and type(from_paths([tmp_path / "b.CSV"])) is CSVFiles
+    with pytest.raises(ValueError, match="all must be of one kind"):
+        from_paths([tmp_path / "A.FASTA", tmp_path / "b.CSV"])
+
+
+@pytest.mark.parametrize("dtype", [np.int16, bool, np.float16, np.float32])
+def test_partitions_are_cut_into_blocks_with_all_their_rows(dtype):
+    da = pytest.importorskip("dask.array")
+    X = (rng.normal(size=(23, 3)) * 5).astype(dtype)
+    source = DaskCollection(da.from_array(X, chunks=(9, 2)), rows=4)
+    blocks = [block for piece in source.pieces() for block, _ in source.read(piece)]
+    assert [len(block) for block in blocks] == [4, 4, 1, 4, 4, 1, 4, 1]
+    np.testing.assert_array_equal(np.concatenate(blocks), X)
+    assert {block.dtype for block in blocks} == {np.dtype(np.float32 if dtype is np.float32 else np.float64)}
+    sent = pickle.loads(pickle.dumps(source))  # a worker gets the source without the partitions
+    assert sent.delayed(0) is None and sent.pieces() == source.pieces() and repr(sent) == repr(source)
+    with pytest.raises(ValueError, match="cannot be read by another process"):
+        next(sent.read(0))
+    assert next(sent.read(X[:3]))[0].tolist() == X[:3].tolist()
+
+
+def test_a_shard_is_loaded_from_the_piece_that_a_worker_has_computed():
+    da = pytest.importorskip("dask.array")
+    X = rng.normal(size=(10, 2))
+    source = pickle.loads(pickle.dumps(DaskCollection(da.from_array(X, chunks=(5, 2)), rows=2)))
+    shard = load(Shard(source, 1, source.fingerprint(1), first=5, n=5), X[5:])
+    np.testing.assert_array_equal(np.concatenate(list(shard.blocks())), X[5:])
+    assert [(part.start, part.stop) for part, _ in shard.parts()] == [(0, 2), (2, 4), (4, 5)]
+
+
+class Made:
+    """A predictor that any process can make."""
+
+    def prepared(self, A, theta, room):
+        return lambda X: (A * theta * room) @ X[None, :, 0]
+
+
+def test_a_model_that_was_sent_decides_as_here():
+    A, b = np.array([[2.0], [3.0]]), np.array([0.5, -1.0])
+    model = SentModel(Made(), A, np.array([0.5]), b, Hinge(), slice(1, 3), 7)
+    X = rng.normal(size=(4, 2))
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(model.decision(X), 3.5 * A * X[:, 0] + b[:, None])
+    np.testing.assert_array_equal(again.decision(X), model.decision(X))
+    assert again.outputs == slice(1, 3) and again.room == 7 and isinstance(again.loss, Hinge)
+
+
+def test_a_cluster_spreads_its_shards_over_all_workers_and_tries_again():
+    pytest.importorskip("distributed")
+    from manykernels import __version__
+
+    asked = []
+
+    def submit(function, *args, **options):
+        asked.append((function, args, options))
+        return len(asked)
+
+    threads = {"b": 3, "a": 2, "c": 1}
+    client = SimpleNamespace(
+        scheduler=SimpleNamespace(address="tcp://here"), status="running", submit=submit,
+        run=lambda *a, **k: dict.fromkeys(threads, __version__), nthreads=lambda: threads,
+    )  # fmt: skip
+    cluster = Cluster(client, retries=5)
+    cluster.open()
+    assert cluster.width == 6 and cluster.sent == 0 and not cluster.keeps_blocks and not cluster.here
+    shards = [Shard(SimpleNamespace(delayed=lambda piece: None), k) for k in range(4)]
+    assert cluster.hold(shards) == [1, 2, 3, 4]
+    assert [options["workers"] for *_, options in asked] == [["a"], ["b"], ["c"], ["a"]]
+    assert [args[0].piece for _, args, _ in asked] == [0, 1, 2, 3]
+    assert all(options["allow_other_workers"] and options["retries"] == 5 for *_, options in asked)
+    cluster.share([1.0, 2.0])
+    function, (packed,), _ = asked[-1]
+    assert function(packed) == [1.0, 2.0] and cluster.sent == len(packed)
+
+
+def test_the_fingerprint_of_a_zarr_array_follows_all_its_files_and_no_others(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    group = zarr.open_group(str(tmp_path / "d.zarr"), mode="w")
+    group["X"], group["y"] = rng.normal(size=(8, 2)), np.arange(8)
+    source = ZarrArray(tmp_path / "d.zarr", "X", rows=4)
+    before = source.fingerprint((0, 4))
+    assert source.fingerprint((4, 8)) == before
+    (tmp_path / "d.zarr" / "y" / "more").write_text("other")
+    assert source.fingerprint((0, 4)) == before
+    files = sorted(path for path in (tmp_path / "d.zarr" / "X").rglob("*") if path.is_file())
+    for path in files:
+        info = path.stat()
+        os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns + 10**9))
+        assert source.fingerprint((0, 4)) != before
+        os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns))
+        assert source.fingerprint((0, 4)) == before
+    info = files[-1].stat()
+    files[-1].write_bytes(files[-1].read_bytes() + b"0")
+    os.utime(files[-1], ns=(info.st_atime_ns, info.st_mtime_ns))
+    assert len(files) > 1 and source.fingerprint((0, 4)) != before
