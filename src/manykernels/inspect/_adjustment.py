@@ -40,7 +40,7 @@ def without_kernels(examples):
     """(b (T,), w (T, q) or None) of the best constant, or of the covariates alone."""
     Y, zero = examples.Y, np.zeros(examples.Y.shape[1])
     if examples.covariates is not None:
-        E, back = covariate_basis(examples.covariates.Z, examples.intercept)
+        E, back = covariate_basis(examples.covariates.Z, examples.intercept, examples.loss.coupled)
         found = np.array([examples.loss.coefficients(y, zero, examples.c, E) for y in Y])
         return in_units(found, back, examples.intercept)
     if not examples.intercept or examples.loss.total:
