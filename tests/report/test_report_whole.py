@@ -115,7 +115,8 @@ def test_all_facts_of_a_sample_held_out_by_site(mode, monkeypatch):
     ends = np.mean(scores), se_of(scores, overlap), np.mean(scores) - half, np.mean(scores) + half, np.mean(guesses)
     assert [score[key] for key in ("mean", "se", "low", "high", "baseline")] == pytest.approx(ends)
     assert (score["measure"], facts["sources"]["scoring"]) == ("accuracy", "roc_auc")
-    assert compared == [(pytest.approx(scores), pytest.approx(guesses), pytest.approx(overlap))] and score["better"]
+    assert compared[0] == (pytest.approx(scores), pytest.approx(guesses), pytest.approx(overlap)) and score["better"]
+    assert compared[1][1] == [0.5] * 3 and score["orders"]  # of areas
     areas = [roc_auc_score(y[test] == "ill", one.decision_function(X.iloc[test]))
              for one, (_, test) in zip(fitted, splits, strict=True)]  # fmt: skip
     (area,) = score["areas"]["rows"]

@@ -31,7 +31,7 @@ from ._html import (
     text,
     together,
 )
-from ._worth import clear, worth_of
+from ._worth import certain, worth_of
 
 MAX_SITE_UNITS = 4  # columns of the table of groups
 
@@ -120,11 +120,12 @@ _HEADS = {"drop": "left out", "permute": "shuffled", "alone": "alone"}
 _EXPLAINED = {
     "relevance": f"{strong('Relevance')} says how much a source helps on new examples. It is the mean of two numbers: "
     "the loss in {score} when the model is fitted again without the source, and the gain from the source alone. The "
-    "line is a 95 % interval. A source clearly matters if the line lies above 0 and the model is not better without "
-    "the source.",
+    "line is a 95 % interval. A source clearly matters if the line lies above 0, the model is not better without the "
+    "source, and the whole model is clearly better than a guess.",
     "permute": f"{strong('Shuffled')} says how much the model uses a source on new examples: the loss in {{score}} "
     "when the values of the source change places between examples. The line is a 95 % interval. A source clearly "
-    'matters if the line lies above 0. relevance="full" also fits the model without the source.',
+    "matters if the line lies above 0 and the whole model is clearly better than a guess. "
+    'relevance="full" also fits the model without the source.',
     "share": "The relevance of sources on new examples was not measured: it needs targets and held-out examples.",
 }
 _JOINED = (
@@ -183,7 +184,8 @@ def sources(facts):
     columns += [Column(_HEADS[key], "num more") for key in more]
     several = any(row["kernels"] > 1 for row in every)
     columns += [Column("kernels", "num more")] if several else []
-    body = []
+    body: list[Any] = []
+    sure = certain(found)
     for row in every:
         share = percent(row["share"])
         line: list[Any] = [
@@ -199,7 +201,7 @@ def sources(facts):
             lost = "only shuffled" if "permute" in row else "not measured"
             lost = "by its columns" if row.get("several") else "not by itself" if row.get("joined") else lost
             shown = f"{number(mean, 3, True)} {soft(f'± {number(se, 3)}')}" if mean == mean else soft(lost)
-            line += [cell(charts.interval(worth, low, mean, high, said, clear(row, measure)), mean), cell(shown, mean)]
+            line += [cell(charts.interval(worth, low, mean, high, said, row["name"] in sure), mean), cell(shown, mean)]
         line += [cell(number(v, 3, key != "alone"), v) for key in more for v in [row.get(key, math.nan)]]
         body.append([*line, cell(f"{row['kernels']:,}", row["kernels"])] if several else line)
     note = ""
