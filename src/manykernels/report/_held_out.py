@@ -247,9 +247,10 @@ def _more_often_right(case: Case, told: list, guesses: list) -> bool:
 def _surely_orders(case: Case, measured: dict[str, Any], overlap: float) -> bool:
     """Whether the decisions of two classes clearly order them: the interval of the area lies above ½.
 
-    Relevance is measured in this area. With covariates, the covariates alone may order the classes.
+    Relevance is measured in this area, unless the user gives a score. Covariates alone may order the classes.
     """
-    if case.covariates is not None or "threshold" not in measured or not measured["areas"]["rows"]:
+    other = case.scoring is not None or case.covariates is not None
+    if other or "threshold" not in measured or not measured["areas"]["rows"]:
         return False
     areas = measured["areas"]["rows"][0]["folds"]
     return len(areas) > 1 and _surely_better(areas, [0.5] * len(areas), overlap)
