@@ -218,3 +218,11 @@ def test_covariates_that_separate_one_output_of_several_are_refused():
     Problem(bank, [mixed, -mixed], losses.get("logistic"), LpNorm(2), c, True, Z)
     with pytest.raises(ValueError, match="covariates alone separate the classes"):
         Problem(bank, [mixed, np.where(Z[:, 0] > 0, 1.0, -1.0)], losses.get("logistic"), LpNorm(2), c, True, Z)
+
+
+def test_a_centred_basis_leaves_out_the_constant():
+    Z = 2000 + data("hinge")[3]
+    E, back = covariate_basis(Z, False, True)
+    np.testing.assert_allclose(E.mean(axis=0), 0.0, atol=1e-9)
+    np.testing.assert_allclose(np.column_stack([np.ones(n), Z]) @ back, E, atol=1e-7)
+    assert covariate_basis(np.full((5, 1), 3.0), False, True)[0].shape == (5, 0)

@@ -117,7 +117,7 @@ class Problem:
             raise ValueError(f"covariates of shape {Z.shape} must be {self.bank.n} rows of finite numbers")
         if self.loss.total or not (self.loss.takes_intercept or self.loss.coupled):
             raise ValueError(f"the {self.loss.name} loss takes no covariates: they would explain every example alone")
-        self.covariates, self._back = covariate_basis(Z, self.intercept)
+        self.covariates, self._back = covariate_basis(Z, self.intercept, self.loss.coupled)
 
     def _starts(self):
         """A feasible a (T, n) without kernels."""
@@ -140,7 +140,7 @@ class Problem:
         E, zero = self.covariates, np.zeros(len(y))
         f = E @ self.loss.coefficients(y, zero, c, E)
         a = -self.loss.slope(y, c, f)
-        lost = np.abs(E.T @ a).max() > 1e-6 * max(np.abs(a).sum(), 1e-3 * c.sum())
+        lost = np.abs(E.T @ a).max(initial=0.0) > 1e-6 * max(np.abs(a).sum(), 1e-3 * c.sum())
         if lost or not self.loss.attained and self.loss.risk(y, c, f) <= 1e-9 * c.sum():
             raise ValueError(
                 f"the covariates alone predict the order of the events: the {self.loss.name} loss then has no minimum; "
@@ -187,7 +187,7 @@ class Problem:
 
     def coefficients(self, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(intercepts (T,), coefficients of the covariates (T, q)) of b (T, k)."""
-        return in_units(b, self._back, self.intercept)
+        return in_units(b, self._back, self.intercept or self.loss.coupled)
 
     def losses(self, outputs: np.ndarray, b: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Σ c V at f = outputs + b over the rows, (T,), with the total·b of one-class problems left out."""
@@ -295,12 +295,13 @@ class Problem:
         return Certificate(primal, dual, max(gap, 0.0) if gap > -1e-6 else np.nan, scale)  # below: no bound
 
 
-def covariate_basis(Z: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+def covariate_basis(Z: np.ndarray, intercept: bool, centred: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """(E (n, k), back) for covariates Z (n, q): EᵀE = n I and [1 Z] back = E, or Z back = E without an intercept.
 
-    k is the rank; columns that are combinations of others share a coefficient of least norm.
+    k is the rank; columns that are combinations of others share a coefficient of least norm. `centred` is for losses
+    that ignore constants: [1 Z] back = E too, but E spans no constant, which would swamp columns of large mean.
     """
-    mean = Z.mean(axis=0) if intercept else np.zeros(Z.shape[1])
+    mean = Z.mean(axis=0) if intercept or centred else np.zeros(Z.shape[1])
     size = np.sqrt(np.mean((Z - mean) ** 2, axis=0))
     size[size <= 1e-12 * np.abs(mean)] = 1.0
     size[size == 0] = 1.0
@@ -309,15 +310,17 @@ def covariate_basis(Z: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndar
     keep = s > 1e-9 * s.max(initial=0.0)
     E, back = np.sqrt(len(Z)) * U[:, keep], np.sqrt(len(Z)) * Vt[keep].T / s[keep]
     back[ones.shape[1] :] /= size[:, None]
-    if intercept:
+    if centred and not intercept:
+        back = np.vstack([np.zeros(back.shape[1]), back])
+    if centred or intercept:
         back[0] -= mean @ back[1:]
     return E, back
 
 
-def in_units(b: np.ndarray, back: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+def in_units(b: np.ndarray, back: np.ndarray, constant: bool) -> tuple[np.ndarray, np.ndarray]:
     """(intercepts (T,), coefficients in the units of the covariates (T, q)) of b (T, k); see `covariate_basis`."""
     whole = b @ back.T
-    return (whole[:, 0], whole[:, 1:]) if intercept else (np.zeros(len(whole)), whole)
+    return (whole[:, 0], whole[:, 1:]) if constant else (np.zeros(len(whole)), whole)
 
 
 def _at_edge(loss, y, c, a):

@@ -165,3 +165,15 @@ def test_strata_without_a_value_are_named():
         survival_targets([True, False, True], [1.0, 2.0, 3.0], ["a", None, "a"])
     with pytest.raises(ValueError, match="strata='site' is not a column"):
         survival_targets([True, False, True], [1.0, 2.0, 3.0], "site")
+
+
+def test_an_unknown_loss_is_answered_with_those_that_are_possible_there():
+    times = survival_targets(y == 1, np.arange(1.0, 61.0))
+    with pytest.raises(ValueError, match="loss='rank' is unknown: choose one of 'log_time', 'cox', 'ranking', or a"):
+        MKLSurvival(loss="rank").fit(A, times)
+    for model, possible, other in ((MKLClassifier, "'hinge'", "'cox'"), (MKLRegressor, "'quantile'", "'hinge'")):
+        with pytest.raises(ValueError, match=rf"loss='rank' is unknown: choose one of .*{possible}") as caught:
+            model(loss="rank").fit(A, y)
+        assert other not in str(caught.value)
+    with pytest.raises(ValueError, match="loss=3 is unknown"):
+        MKLRegressor(loss=3).fit(A, y)

@@ -90,6 +90,7 @@ def facts_of(**own):
         "data": {"examples": 60, "identical": [], "unused": [], "target": {}},
         "score": {"measure": "accuracy", "mean": 0.8, "se": 0.05, "baseline": 0.55, "better": True},
         "sources": {
+            "settled": True,
             "measure": "relevance",
             "method": "fast",
             "scoring": "roc_auc",

@@ -280,7 +280,8 @@ def test_sites_have_the_first_four_units(measure):
 
 
 def a_decision(**own):
-    plain = {"row": 0, "id": None, "why": "", "held_out": True, "prediction": None, "true": None, "intercept": 0.0}
+    plain = {"row": 0, "id": None, "why": "", "held_out": True, "prediction": None, "true": None, "intercept": 0.0,
+             "covariates": None}  # fmt: skip
     parts = {"parts": [{"name": "a", "value": 0.5}], "others": {"count": 1, "value": -2.0}, "sum": -1.5}
     return plain | parts | own
 

@@ -3,6 +3,7 @@
 from pages import a_source, facts_of, plain, spread
 
 from manykernels.report import _words
+from manykernels.report._worth import certain
 
 
 def test_sentences_on_the_score():
@@ -113,3 +114,32 @@ def test_sentences_on_the_data():
     assert "adjusts for z0, z1" in told and "z8 and z9 and 2 more, without" in told
     told = plain(_words.unused({"data": {"unused": [f"c{k}" for k in range(22)]}}))
     assert told.endswith("c18, c19 and 2 more.")
+
+
+def test_no_source_clearly_matters_where_the_score_settles_nothing():
+    """A newcomer: one page said "do not settle" and "clearly matters" of the same sources."""
+    facts = facts_of()
+    own = {"members": ["a"], "why": "", "share": 0.2, "drop": 0.1, **spread("relevance", 0.3, 0.02, 0.1, 0.5)}
+    other = {
+        "members": ["x", "y"],
+        "why": "rest",
+        "share": 0.1,
+        "drop": 0.1,
+        **spread("relevance", 0.1, 0.2, -0.3, 0.5),
+    }
+    units = [own | {"name": "a"}, other | {"name": "2 other sources"}]
+    rows = [
+        a_source("a", 0.2, drop=0.1, **spread("relevance", 0.3, 0.02, 0.1, 0.5)),
+        a_source("y", 0.1, joined="2 other sources", drop=0.1, **spread("relevance", 0.2, 0.1, 0.05, 0.3)),
+    ]
+    facts["sources"] |= {"units": units, "rows": rows}
+    assert certain(facts["sources"]) == {"a"}  # y is judged together with x
+    said = plain(_words._what_matters(facts))
+    assert said.startswith("What clearly matters: a.") and "Of 2 other sources together" not in said
+    facts["sources"]["settled"], facts["score"]["better"] = False, False
+    said = plain(" ".join(_words.lead(facts)))
+    assert "do not settle whether it is better than a guess" in said and "clearly matter" not in said
+    assert "a may matter: the interval lies above 0. This is a hint and no finding" in said
+    assert certain(facts["sources"]) == set()
+    facts["score"] |= {"orders": True, "areas": {"rows": [{"mean": 0.9}]}}
+    assert "put the two classes in order: the area under the ROC curve is 0.900" in plain(_words._how_well(facts))

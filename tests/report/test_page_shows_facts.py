@@ -206,6 +206,7 @@ def test_single_decisions(kind):
         "true": "fit",
         "parts": [{"name": "a", "value": -1.25}, {"name": "b", "value": 0.5}],
         "others": {"count": 3, "value": 0.125},
+        "covariates": None,
         "intercept": -0.375,
         "sum": -1.0,
     }
@@ -222,7 +223,7 @@ def test_single_decisions(kind):
     facts = facts_of(kind=kind, examples={"label": "decision for ill", "rows": [first, second]})
     page = Page(_results.examples(facts))
     told = (" · predicted ill", " · predicted 0.250") if kind != "one-class" else ("", "")
-    titles = [f"Row 17 · id17{told[0]} · true fit", f"Row 3{told[1]} · true 2.500"]
+    titles = [f"id17{told[0]} · true fit", f"Row 3{told[1]} · true 2.500"]
     assert list(page.tables) == titles
     _, rows, note = page.tables[titles[0]]
     assert [(row[0][0], row[2][0]) for row in rows] == [
@@ -232,7 +233,7 @@ def test_single_decisions(kind):
         ("intercept", "−0.375"),
         ("sum", "−1.000"),
     ]
-    assert note == "a close call"
+    assert note == "a close call, row 17"
     _, rows, note = page.tables[titles[1]]
     assert [(row[0][0], row[2][0]) for row in rows] == [("b", "+0.625"), ("intercept", "−0.375"), ("sum", "+0.250")]
     assert note == "a close call, by the fitted model"
@@ -244,8 +245,10 @@ def test_single_decisions(kind):
         assert float(given["width"][:-1]) == pytest.approx(97 * (high - low) / 2.5, abs=0.01)
     label = "decision (negative for outliers)" if kind == "one-class" else "decision for ill"
     assert f"Each {label} is exactly the sum" in page.words and "The notes mark decisions" in page.words
-    facts["model"] = facts["model"] | {"covariates": {"columns": ["age"]}}
-    assert "covariates and intercept" in str(Page(_results.examples(facts)).tables)
+    facts["examples"]["rows"] = [first | {"covariates": 0.75}]
+    page = Page(_results.examples(facts))
+    assert ("covariates", "+0.750") in [(row[0][0], row[2][0]) for row in page.tables[titles[0]][1]]
+    assert "count from their mean, which the intercept holds" in page.words
 
 
 def test_kernels_and_columns_inside_sources():

@@ -107,5 +107,5 @@ def test_all_facts_of_a_sample_have_the_covariates_of_its_rows(units, monkeypatc
         assert row["held_out"] == (at in rows) and row["true"] == y[at]
         assert row["sum"] == pytest.approx(own[0].decision_function(of[0], covariates=of[1])[0], abs=1e-4)
         parts = own[0].decision_parts(of[0]).sum()
-        assert row["intercept"] == pytest.approx(row["sum"] - parts, abs=1e-4)
+        assert row["intercept"] + row["covariates"] == pytest.approx(row["sum"] - parts, abs=1e-4)
         assert row["prediction"] == own[0].predict(of[0], covariates=of[1])[0]

@@ -118,7 +118,7 @@ def test_examples_are_chosen_in_turn_by_each_reason(kind, size):
         "regression": [("the largest overestimate", -error, True), ("the largest underestimate", error, True),
                        ("the highest prediction", -value, True), ("the lowest prediction", value, True),
                        ("among the most exact", np.abs(error), True)],
-        "survival": [("the highest value", -value, True), ("the lowest value", value, True),
+        "survival": [("among the highest risks", -value, True), ("among the lowest risks", value, True),
                      ("in the middle", np.abs(value - np.median(value)), True)],
         "one-class": [("the farthest outside", value, True), ("near the border", np.abs(value), True),
                       ("among the most typical", -value, True)],
@@ -357,7 +357,11 @@ def test_columns_and_targets_are_described_by_their_numbers(monkeypatch):
     assert describe._target(MKLRegressor(), np.zeros((4, 3))) == {"kind": "several", "outputs": 3}
     y = np.array([(True, 2.0), (False, 4.0)], [("event", bool), ("time", float)])
     found = describe._target(MKLSurvival(), y)
-    assert (found["kind"], found["events"], found["mean"]) == ("times", 1, 3.0)
+    assert (found["kind"], found["events"]) == ("times", 1)
+    assert [(part["name"], part["examples"], part["mean"]) for part in found["parts"]] == [
+        ("events", 1, 2.0),
+        ("censored", 1, 4.0),
+    ]
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers", None])

@@ -218,3 +218,17 @@ def test_identical_columns_are_found_and_their_sources_judged_together():
         assert [unit["members"] for unit in found.facts["sources"]["units"] if unit["why"]] == [["colour_0", "copy"]]
         assert found.facts["sources"]["verdict"] == ["colour_0 and copy"]
     assert "colour_0 and copy have the same values in every row" in re.sub("<[^>]+>", "", found.html())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_targets_by_chance_and_rare_classes_have_words_that_agree(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 3))
+    kernels = [(f"x{k}", Linear(), [k]) for k in range(3)]
+    for y in (rng.random(60) > 0.5, X[:, 0] + 0.6 * rng.normal(size=60) > 1.2):
+        report = MKLClassifier(kernels, C=0.1).fit(X, y).report(X, y, cv=4, stability=0, examples=0)
+        score, found = report.facts["score"], report.facts["sources"]
+        said, settled = told(report), score["better"] or score["orders"]
+        assert found["settled"] == settled and (not found["verdict"] or settled)
+        assert settled or "What clearly matters" not in said and 'class="dot clear"' not in report.html()
+        assert not settled or "rely on anything below" not in said and "as a hint" not in said

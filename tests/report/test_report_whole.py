@@ -48,15 +48,15 @@ def test_counts_are_over_and_underestimated_as_counts(cv):
     assert "logarithm of an expected count" in report.html()
 
 
-def test_the_highest_value_is_the_highest_sum_where_nothing_is_held_out():
+def test_the_highest_risk_is_the_least_time_where_nothing_is_held_out():
     """With loss="log_time" a risk is minus the decision that the page shows."""
     times = np.exp(0.7 * X[:, 0] + 0.2 * rng.normal(size=45))
     y = np.array(list(zip(rng.random(45) < 0.8, times, strict=True)), dtype=[("event", bool), ("time", float)])
     model = MKLSurvival(KERNELS, loss="log_time", C=1.0).fit(X, y)
     rows = model.report(X, y, cv=None, stability=0, examples=3).facts["examples"]["rows"]
     f = -model.predict(X)
-    assert [row["why"] for row in rows] == ["the highest value", "the lowest value", "in the middle"]
-    assert [row["row"] for row in rows] == [f.argmax(), f.argmin(), np.abs(f - np.median(f)).argmin()]
+    assert [row["why"] for row in rows] == ["among the highest risks", "among the lowest risks", "in the middle"]
+    assert [row["row"] for row in rows] == [f.argmin(), f.argmax(), np.abs(f - np.median(f)).argmin()]
     np.testing.assert_allclose([row["sum"] for row in rows], f[[row["row"] for row in rows]])
 
 
@@ -115,7 +115,8 @@ def test_all_facts_of_a_sample_held_out_by_site(mode, monkeypatch):
     ends = np.mean(scores), se_of(scores, overlap), np.mean(scores) - half, np.mean(scores) + half, np.mean(guesses)
     assert [score[key] for key in ("mean", "se", "low", "high", "baseline")] == pytest.approx(ends)
     assert (score["measure"], facts["sources"]["scoring"]) == ("accuracy", "roc_auc")
-    assert compared == [(pytest.approx(scores), pytest.approx(guesses), pytest.approx(overlap))] and score["better"]
+    assert compared[0] == (pytest.approx(scores), pytest.approx(guesses), pytest.approx(overlap)) and score["better"]
+    assert compared[1][1] == [0.5] * 3 and score["orders"]  # of areas
     areas = [roc_auc_score(y[test] == "ill", one.decision_function(X.iloc[test]))
              for one, (_, test) in zip(fitted, splits, strict=True)]  # fmt: skip
     (area,) = score["areas"]["rows"]

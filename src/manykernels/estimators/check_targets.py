@@ -7,6 +7,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
 from .. import losses
+from .._validation import shown
 from .check_inputs import refuse_iterator
 
 
@@ -29,12 +30,14 @@ def check_weight(sample_weight, n):
 
 def check_loss(loss, targets, also=(), **params):
     """The Loss of this name, or this instance; a ValueError unless it suits `targets` or is among `also`."""
-    found = losses.get(loss, **params)
-    if found.targets != targets and found.name not in also:
-        known = (losses.LOSSES | losses.COUPLED).items()
-        able = [repr(name) for name, cls in known if cls.targets == targets or name in also]
+    known = losses.LOSSES | losses.COUPLED
+    strange = not isinstance(loss, losses.Loss) and (not isinstance(loss, str) or loss not in known)
+    found = None if strange else losses.get(loss, **params)
+    if found is None or found.targets != targets and found.name not in also:
+        able = [repr(name) for name, cls in known.items() if cls.targets == targets or name in also]
         own = f", or a class of your own with targets = {targets!r}"
-        raise ValueError(f"loss={loss!r} is not made for {targets} targets: choose one of {', '.join(able)}{own}.")
+        why = "unknown" if found is None else f"not made for {targets} targets"
+        raise ValueError(f"loss={shown(loss)} is {why}: choose one of {', '.join(able)}{own}.")
     return found
 
 

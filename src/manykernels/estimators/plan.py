@@ -190,7 +190,8 @@ class BasePlan:
         b, covariates = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float), self.examples.covariates
         if covariates is None:
             return b, None
-        return in_units(b, covariate_basis(covariates.Z, self.examples.intercept)[1], self.examples.intercept)
+        intercept, centred = self.examples.intercept, self.examples.loss.coupled
+        return in_units(b, covariate_basis(covariates.Z, intercept, centred)[1], intercept or centred)
 
     def part(self, model: Any, rows: np.ndarray) -> FitPlan:
         """The plan of some of the examples at C = 1, without checkpoints."""

@@ -62,8 +62,9 @@ class MKLSurvival(HasPath, MKLBase):
     unique_times_ : array (U,)
         The times of the training examples, where predicted functions may step.
     baseline_times_, baseline_hazard_ : arrays (B,) and (S, B)
-        The cumulative hazard at f = 0 of each stratum, by Breslow's estimator; B = U. With loss="log_time", that of
-        time / e^f, by Nelson and Aalen. loss="ranking" has none, and no survival functions.
+        The cumulative hazard at f = 0 of each stratum, by Breslow's estimator; B = U. With covariates, f = 0 where
+        they have their mean and the kernels add nothing: `intercept_` is −wᵀ times this mean. With loss="log_time",
+        that of time / e^f, by Nelson and Aalen. loss="ranking" has none, and no survival functions.
     strata_ : array (S,)
         The strata, in the order of the rows of `baseline_hazard_`; a single 0 without strata.
     n_events_ : int

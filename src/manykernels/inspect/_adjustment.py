@@ -40,9 +40,10 @@ def without_kernels(examples):
     """(b (T,), w (T, q) or None) of the best constant, or of the covariates alone."""
     Y, zero = examples.Y, np.zeros(examples.Y.shape[1])
     if examples.covariates is not None:
-        E, back = covariate_basis(examples.covariates.Z, examples.intercept)
+        intercept, centred = examples.intercept, examples.loss.coupled
+        E, back = covariate_basis(examples.covariates.Z, intercept, centred)
         found = np.array([examples.loss.coefficients(y, zero, examples.c, E) for y in Y])
-        return in_units(found, back, examples.intercept)
+        return in_units(found, back, intercept or centred)
     if not examples.intercept or examples.loss.total:
         return np.zeros(len(Y)), None
     return np.array([examples.loss.intercept(y, zero, examples.c) for y in Y], dtype=float), None

@@ -219,6 +219,14 @@ class Fold:
         measures = [s.gap if s.stationarity is None else s.stationarity for s in solutions]
         return FoldFit(a, theta, b, max(measures), all(s.converged for s in solutions), solutions)
 
+    def base(self):
+        """zᵀw + b of the fit of all kernels at the mean covariates of the training examples, (T,); b without them."""
+        if self.adjustment.Z is None:
+            return self.every.b
+        found, examples = self.every.solutions, self.plan.examples
+        b, w = self.plan.coefficients(found) if found else without_kernels(examples)
+        return b + w @ examples.covariates.Z.mean(axis=0)
+
     def _nothing(self):
         """The best constant, or the covariates alone; ties between outputs are broken in favour of the largest class.
 

@@ -12,6 +12,8 @@ FEASIBLE = 1e-11  # of Σ c: a violation of the domain of L* that is rounding
 PRECISE = 1e-22  # of L: the gain of a Newton step on coefficients after which they are known
 SEPARATED = 1e-10  # of Σ c: below this loss the covariates order all events
 MAX_NEWTON = 100  # steps
+SHORTEST = 1e-10  # step of a line search
+ROUNDING = 1e-14  # of L: a line search does not see smaller changes
 
 
 class CoupledLoss(Loss):
@@ -70,22 +72,26 @@ class CoupledLoss(Loss):
 
     def coefficients(self, y: np.ndarray, f: np.ndarray, c: np.ndarray, E: np.ndarray) -> np.ndarray:
         """argmin_w L(f + E w), (k,), by Newton steps; without end if the covariates alone order the events."""
-        w, strata, value = np.zeros(E.shape[1]), self.strata(y, c), self.risk(y, c, f)
+        w, strata, most = np.zeros(E.shape[1]), self.strata(y, c), SEPARATED * np.sum(c)
+        points = [part.at(f) for part in strata]
         for _ in range(MAX_NEWTON):
-            at = f + E @ w
-            points = [part.at(at) for part in strata]
-            slope = E.T @ self.slope(y, c, at)
+            value = sum(own.value for own in points)
+            if value <= most:
+                break
+            slope = sum(own.slope() @ E[part.rows] for part, own in zip(strata, points, strict=True))
             bend = sum(own.times(E[part.rows].T) @ E[part.rows] for part, own in zip(strata, points, strict=True))
             move = -np.linalg.lstsq(bend, slope, rcond=1e-13)[0]
-            t = 1.0
-            while t > 1e-10 and not self.risk(y, c, at + t * (E @ move)) <= value + 1e-4 * t * (slope @ move):
+            gain, t = -slope @ move, 1.0
+            while True:
+                points = [part.at(f + E @ (w + t * move)) for part in strata]
+                if sum(own.value for own in points) <= value - 1e-4 * t * gain + ROUNDING * value:
+                    break
                 t *= 0.5
-            if t <= 1e-10 or value <= SEPARATED * np.sum(c):
-                break
+                if t < SHORTEST:
+                    return w
             w = w + t * move
-            if -slope @ move <= PRECISE * value:
+            if gain <= PRECISE * value:
                 break
-            value = self.risk(y, c, f + E @ w)
         return w
 
     def alignment_target(self, y: np.ndarray) -> np.ndarray:

@@ -6,21 +6,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import losses
-from ..inspect.displays.decision_display import one_output
+from ..inspect.displays.decision_display import one_output, with_covariates
 from ..inspect.fold import Fold
 from ..inspect.sources import Row
 from ._case import DEFAULT_EXAMPLES, Case
+from ._survival import risk_ranks
 
 MAX_EXAMPLES = 24  # on the page
 
 
 class Decision(NamedTuple):
-    """A decision: its parts (sources,), the intercept, the predicted label, and a name for the decision."""
+    """A decision: its parts (sources,), the intercept, the predicted label, a name, and the part of the covariates.
+
+    The covariates count from their mean, which the intercept holds.
+    """
 
     parts: np.ndarray
     intercept: float
     prediction: str | None
     label: str
+    covariates: float | None = None
 
 
 class Decisions:
@@ -62,22 +67,37 @@ class Decisions:
         if not len(shown):
             return
         every = fold.parts(fold.every)[:, new[shown]].swapaxes(0, 1)  # (shown, T, M)
-        twin, level = copy.copy(fold.model), fold.every.b
-        twin.intercept_ = level if level.ndim == 1 else level[:, 0]
-        level = level if level.ndim == 1 else level[:, new[shown]].T
+        twin, level, base = copy.copy(fold.model), fold.every.b, fold.base()
+        twin.intercept_ = base
+        members = [np.flatnonzero(source.wanted) for source in sources]
         own = every if every.shape[1] > 1 else every[:, 0]
-        (parts, intercept), labels, label = one_output(twin, own, None, level)
-        for k, row in enumerate(test[new[shown]].tolist()):
-            own = np.array([parts[k, source.wanted].sum() for source in sources])
-            self.known[row] = Decision(own, float(intercept[k]), labels[k] or None, label)
+        made = decisions_of(twin, own, members, base, None if level.ndim == 1 else level[:, new[shown]].T - base)
+        self.known |= dict(zip(test[new[shown]].tolist(), made, strict=True))
+
+
+def decisions_of(
+    model: Any, parts: np.ndarray, members: list[np.ndarray], base: np.ndarray, covariates: np.ndarray | None
+) -> list[Decision]:
+    """The decisions of parts (n, M) or (n, T, M), grouped by `members`, with `base` (T,) and `covariates` (n, T)."""
+    own = parts if covariates is None else with_covariates(parts, covariates)
+    (chosen, intercept), labels, label = one_output(model, own, None, base)
+    grouped = np.stack([chosen[:, which].sum(axis=1) for which in members], axis=1)
+    last = [None] * len(chosen) if covariates is None else chosen[:, -1].tolist()
+    return [Decision(grouped[k], float(intercept[k]), labels[k] or None, label, last[k]) for k in range(len(chosen))]
 
 
 def ranked(case: Case, model: Any, decision: np.ndarray, rows: np.ndarray) -> tuple:
-    """(value, error) for the ranking of examples, (k,) each: margins for classes, else decisions and their errors."""
+    """(value, error) for the ranking of examples, (k,) each: margins for classes, else decisions and their errors.
+
+    Risks become ranks: folds have different models, whose risks cannot be compared.
+    """
     if case.kind == "classification":
         margin = _margins(model.classes_, decision, case.y[rows])
         return margin, margin
     first = decision[:, 0]
+    if case.kind == "survival":
+        rank = risk_ranks(first if losses.get(model.loss).coupled else -first)
+        return rank, rank
     return first, losses.get(model.loss).mean(first) - case.y[rows] if case.kind == "regression" else first
 
 
@@ -93,8 +113,8 @@ def orders(kind: str, value: np.ndarray, error: np.ndarray) -> list[tuple[str, n
         ]
     if kind == "survival":
         return [
-            ("the highest value", np.argsort(-value)),
-            ("the lowest value", np.argsort(value)),
+            ("among the highest risks", np.argsort(-value)),
+            ("among the lowest risks", np.argsort(value)),
             ("in the middle", np.argsort(np.abs(value - np.median(value)))),
         ]
     if kind == "one-class":

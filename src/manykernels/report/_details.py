@@ -148,7 +148,13 @@ def data(facts):
         head = name(facts["target"]) if facts.get("target") else "class"
         columns = [Column(head), Column("", "graph", unseen="bar"), Column("examples", "num"), Column("share", "num")]
         out.append(table(columns, rows, "Classes", note=note))
-    elif target.get("kind") in ("numbers", "times"):
+    elif target.get("kind") == "times":
+        rows = [[part["name"], cell(f"{part['examples']:,}", part["examples"]), charts.histogram(part["counts"]),
+                 *_middle(part)] for part in target["parts"]]  # fmt: skip
+        columns = [Column("times"), Column("examples", "num"), Column("values", "graph"), *_MIDDLE]
+        note = "An event was seen at its time; a censored example was last seen without one."
+        out.append(table(columns, rows, "The target", note=note))
+    elif target.get("kind") == "numbers":
         rows = [[name(facts.get("target") or "target"), charts.histogram(target["counts"]), *_middle(target)]]
         out.append(table([Column("target"), Column("values", "graph"), *_MIDDLE], rows, "The target"))
     if data["parts"] and data["what"] in _TABLES:

@@ -26,7 +26,7 @@ from ._worth import (
     PERMUTATIONS,
     SUFFIXES,
     Plan,
-    clear,
+    certain,
     make_plan,
     measure_alone,
     measure_columns,
@@ -119,12 +119,13 @@ def score(
         "baseline": float(both[1].mean[0]),
         "better": _surely_better(scores, baseline, shared) or _more_often_right(case, told, guesses),
         **_told(case, told, answers),
-        **rates(case, answers, shared),
+        **(measured := rates(case, answers, shared)),
+        "orders": _surely_orders(case, measured, shared),
         "nested": nested,
     }
     found: dict[str, Any] = {"score": score, "method": "full" if plan.full else "fast", "measure": "relevance"}
     found["scoring"], found["shared"] = measure_name(case, _worth_scoring(case)), [one._asdict() for one in plan.shared]
-    found["units"] = plan.every
+    found["units"], found["settled"] = plan.every, score["better"] or score["orders"]
     if plan.refits is not None:
 
         def again(k, _=None):
@@ -243,6 +244,18 @@ def _more_often_right(case: Case, told: list, guesses: list) -> bool:
     return won > 0 and bool(binomtest(won, won + lost, 0.5, "greater").pvalue < 0.01)
 
 
+def _surely_orders(case: Case, measured: dict[str, Any], overlap: float) -> bool:
+    """Whether the decisions of two classes clearly order them: the interval of the area lies above ½.
+
+    Relevance is measured in this area, unless the user gives a score. Covariates alone may order the classes.
+    """
+    other = case.scoring is not None or case.covariates is not None
+    if other or "threshold" not in measured or not measured["areas"]["rows"]:
+        return False
+    areas = measured["areas"]["rows"][0]["folds"]
+    return len(areas) > 1 and _surely_better(areas, [0.5] * len(areas), overlap)
+
+
 def _surely_better(scores: list[float], baseline: list[float], overlap: float) -> bool:
     """Whether the interval of the differences between scores and baseline lies above 0."""
     spread = spread_of((np.array(scores) - np.array(baseline))[:, None], overlap, CONFIDENCE)
@@ -306,7 +319,8 @@ def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any
         )
     judged.sort(key=worth)
     hidden = rows[MAX_SOURCES:]
-    return {
+    facts = {
+        "settled": found.get("settled", True),  # whether the model is clearly better than a guess
         "method": found.get("method"),
         "measure": measure,
         "scoring": found.get("scoring"),
@@ -314,10 +328,11 @@ def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any
         "rows": rows[:MAX_SOURCES],
         "left_share": float(sum(row["share"] for row in hidden)),
         "units": judged,
-        "verdict": [unit["name"] for unit in judged if clear(unit, measure)],
         "groups": found.get("groups", []),
         "shared": found.get("shared", []),
         "refitted": found.get("refitted"),
         "alike": found.get("alike", {}),
         "sites": found.get("sites", []),
     }
+    sure = certain(facts)
+    return facts | {"verdict": [unit["name"] for unit in judged if unit["name"] in sure]}

@@ -31,7 +31,7 @@ from ._html import (
     text,
     together,
 )
-from ._worth import clear, worth_of
+from ._worth import certain, worth_of
 
 MAX_SITE_UNITS = 4  # columns of the table of groups
 
@@ -120,11 +120,12 @@ _HEADS = {"drop": "left out", "permute": "shuffled", "alone": "alone"}
 _EXPLAINED = {
     "relevance": f"{strong('Relevance')} says how much a source helps on new examples. It is the mean of two numbers: "
     "the loss in {score} when the model is fitted again without the source, and the gain from the source alone. The "
-    "line is a 95 % interval. A source clearly matters if the line lies above 0 and the model is not better without "
-    "the source.",
+    "line is a 95 % interval. A source clearly matters if the line lies above 0, the model is not better without the "
+    "source, and the whole model is clearly better than a guess.",
     "permute": f"{strong('Shuffled')} says how much the model uses a source on new examples: the loss in {{score}} "
     "when the values of the source change places between examples. The line is a 95 % interval. A source clearly "
-    'matters if the line lies above 0. relevance="full" also fits the model without the source.',
+    "matters if the line lies above 0 and the whole model is clearly better than a guess. "
+    'relevance="full" also fits the model without the source.',
     "share": "The relevance of sources on new examples was not measured: it needs targets and held-out examples.",
 }
 _JOINED = (
@@ -183,7 +184,8 @@ def sources(facts):
     columns += [Column(_HEADS[key], "num more") for key in more]
     several = any(row["kernels"] > 1 for row in every)
     columns += [Column("kernels", "num more")] if several else []
-    body = []
+    body: list[Any] = []
+    sure = certain(found)
     for row in every:
         share = percent(row["share"])
         line: list[Any] = [
@@ -199,7 +201,7 @@ def sources(facts):
             lost = "only shuffled" if "permute" in row else "not measured"
             lost = "by its columns" if row.get("several") else "not by itself" if row.get("joined") else lost
             shown = f"{number(mean, 3, True)} {soft(f'± {number(se, 3)}')}" if mean == mean else soft(lost)
-            line += [cell(charts.interval(worth, low, mean, high, said, clear(row, measure)), mean), cell(shown, mean)]
+            line += [cell(charts.interval(worth, low, mean, high, said, row["name"] in sure), mean), cell(shown, mean)]
         line += [cell(number(v, 3, key != "alone"), v) for key in more for v in [row.get(key, math.nan)]]
         body.append([*line, cell(f"{row['kernels']:,}", row["kernels"])] if several else line)
     note = ""
@@ -329,15 +331,18 @@ def examples(facts):
     if "why" in found:
         return paragraphs(text(found["why"], 400))
     every = [part["value"] for row in found["rows"] for part in row["parts"]]
-    every += [row["others"]["value"] for row in found["rows"]]
+    every += [row["others"]["value"] for row in found["rows"]] + [row["covariates"] or 0.0 for row in found["rows"]]
     reach = max([abs(v) for v in every if math.isfinite(v)], default=1.0) or 1.0
     scale, d = charts.Scale(-reach, reach), decimals(reach)
-    cards, rest = [], "covariates and intercept" if facts["model"]["covariates"] else "an intercept"
+    cards: list[Any] = []
     for row in found["rows"]:
-        called = f"Row {row['row']}" + (f" · {name(row['id'], 40)}" if row["id"] is not None else "")
+        called = f"Row {row['row']}" if row["id"] is None else name(row["id"], 40)
         true = "" if row["true"] is None else f" · true {_value(row['true'])}"
         told = f" · predicted {name(row['prediction'], 30) if row['prediction'] else number(row['sum'], d)}"
         told = told if facts["kind"] != "one-class" else ""
+        if facts["kind"] == "survival":
+            above = f"above {percent(row['risk']['above'], 0)} of {'its fold' if row['held_out'] else 'all'}"
+            told, true = f" · {row['risk']['group']} risk, {above}", f" · {_value(row['true'])}"
         lines = [
             [name(p["name"], 40), charts.bar(scale, p["value"]), number(p["value"], d, True)] for p in row["parts"]
         ]
@@ -345,21 +350,28 @@ def examples(facts):
             more = soft(count(row["others"]["count"], "other"))
             value = row["others"]["value"]
             lines.append([more, charts.bar(scale, value), number(value, d, True)])
-        value = row["intercept"]
-        lines.append([soft(rest.removeprefix("an ")), "", number(value, d, True)])
+        if row["covariates"] is not None:
+            value = row["covariates"]
+            lines.append([soft("covariates"), charts.bar(scale, value), number(value, d, True)])
+        if row["intercept"] is not None:
+            lines.append([soft("intercept"), "", number(row["intercept"], d, True)])
         lines.append([strong("sum"), "", strong(number(row["sum"], d, True))])
         columns = [Column("source", sort=False), Column("contribution", "graph"), Column("value", "num")]
         title = f"{called}{told}{true}"
         mixed = any(other["held_out"] for other in found["rows"]) and not row["held_out"]
         note = text(row["why"]) + (", by the fitted model" if mixed else "")
+        note += f", row {row['row']}" if row["id"] is not None else ""
         cards.append(element("article", table(columns, lines, title, note=note), class_="card"))
-    what = {
-        "one-class": "decision (negative for outliers)", "survival": "value (a risk, or the logarithm of a time)",
-    }.get(facts["kind"])  # fmt: skip
-    what = what or name(found["label"], 80)
+    what = "decision (negative for outliers)" if facts["kind"] == "one-class" else name(found["label"], 80)
+    some, level = found["rows"][0], found["rows"][0]["intercept"] is not None
+    adds = ["the sources"] + ["the covariates"] * (some["covariates"] is not None) + ["an intercept"] * level
+    means = f"The covariates count from their mean{', which the intercept holds' * level}. "
+    means = means if some["covariates"] is not None else ""
+    times = "Titles compare the predicted risk with the time of the event, or the time at which it was censored. "
     return paragraphs(
-        f"Each {what} is exactly the sum of the contributions of the sources, and of {rest}. Blue bars to the right "
-        f"raise the sum, orange bars to the left lower it. {_whose(found['rows'])} Row numbers start at 0.",
+        f"Each {what} is exactly the sum of the contributions of {words._list(adds)}. "
+        f"{means}Blue bars to the right raise the sum, orange bars to the left lower it. "
+        f"{times * (facts['kind'] == 'survival')}{_whose(found['rows'])} Row numbers start at 0."
     ) + element("div", cards, class_="cards")
 
 

@@ -8,11 +8,12 @@ from .. import losses
 from ..estimators.check_inputs import take_examples
 from ..estimators.covariates import level_of
 from ..inspect.displays.base import members_of
-from ..inspect.displays.decision_display import one_output
 from ..kernels.pairs import Pairs
-from ..kernels.view_data import n_examples
+from ..kernels.view_data import is_views, n_examples
+from ..kernels.views import Views
 from ._case import MAX_PARTS, Case
-from ._decisions import MAX_EXAMPLES, Decision, Decisions, choose, ranked
+from ._decisions import MAX_EXAMPLES, Decision, Decisions, choose, decisions_of, ranked
+from ._survival import group_names
 
 
 def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions, ids: Any) -> dict[str, Any]:
@@ -34,17 +35,19 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
         places, why = choose(case.kind, np.array(held.values), np.array(held.errors), held.size)
         chosen = rows[np.array(held.rows)[places]]
     else:
-        parts, level = _parts(case, rows)
-        value, error = ranked(case, case.model, parts.sum(axis=-1).reshape(len(rows), -1) + level, rows)
+        value, error = ranked(case, case.model, _decisions(case, rows), rows)
         places, why = choose(case.kind, value, error, held.size)
         chosen = rows[places]
     names, members = members_of(case.model, "source", case.sources)
     fitted = np.array([row for row in chosen if int(row) not in known], int)
     known |= dict(zip(fitted.tolist(), _fitted(case, fitted, members), strict=True)) if len(fitted) else {}
+    rank = _risk_ranks(case, rows, held, len(fitted) > 0) if case.kind == "survival" else {}
+    groups, relative = group_names(len(rows)), case.kind == "survival" and losses.get(case.model.loss).coupled
     shown, expected = [], losses.get(case.model.loss).mean if case.kind == "regression" else None
     for row, reason in zip(chosen.tolist(), why, strict=True):
         one, out = known[row], row not in fitted
-        total = float(one.parts.sum() + one.intercept)
+        rest = (0.0 if relative else one.intercept) + (one.covariates or 0.0)
+        total = float(one.parts.sum() + rest)
         mean = total if expected is None else float(expected(np.array(total)))
         told = one.prediction if mean == total else f"{mean:.4g}"
         called = held.names if out else names
@@ -61,27 +64,44 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
                 "true": None if case.y is None else _plain(case.y[row]),
                 "parts": [{"name": called[m], "value": float(one.parts[m])} for m in heavy[:MAX_PARTS]],
                 "others": {"count": len(rest), "value": float(one.parts[rest].sum())},
-                "intercept": one.intercept,
+                "covariates": one.covariates,
+                "intercept": None if relative else one.intercept,
                 "sum": total,
             }
         )
+        if row in rank:
+            shown[-1]["risk"] = {"above": rank[row], "group": groups[int(rank[row] * len(groups))]}
     label = known[int(chosen[0])].label
     linked = expected is not None and any(row["prediction"] for row in shown)
+    if case.kind == "survival":
+        label = "risk, known up to a constant," if relative else "logarithm of a time"
     return {"label": "logarithm of an expected count" if linked else label, "rows": shown}
 
 
 def _fitted(case: Case, rows: np.ndarray, members: list[np.ndarray]) -> list[Decision]:
     """The decisions of the fitted model on these rows."""
-    parts, level = _parts(case, rows)
-    (parts, intercept), labels, label = one_output(case.model, parts, None, level)
-    grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
-    return [Decision(grouped[k], float(intercept[k]), labels[k] or None, label) for k in range(len(rows))]
+    model, parts = case.model, case.model.decision_parts(take_examples(case.X, rows))
+    if case.covariates is None:
+        return decisions_of(model, parts, members, model.intercept_, None)
+    own = case.covariates.Z @ model.covariate_coef_.T
+    mean = own.mean(axis=0)
+    return decisions_of(model, parts, members, model.intercept_ + mean, own[rows] - mean)
 
 
-def _parts(case: Case, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(the parts of the kernels in decisions on these rows, (n, M) or (n, T, M), and the rest, (T,) or (n, T))."""
+def _decisions(case: Case, rows: np.ndarray) -> np.ndarray:
+    """The decisions (n, T) of the fitted model on these rows."""
     known = None if case.covariates is None else case.covariates.take(rows)
-    return case.model.decision_parts(take_examples(case.X, rows)), level_of(case.model, known, len(rows))
+    parts = case.model.decision_parts(take_examples(case.X, rows))
+    return parts.sum(axis=-1).reshape(len(rows), -1) + level_of(case.model, known, len(rows))
+
+
+def _risk_ranks(case: Case, rows: np.ndarray, held: Decisions, fitted: bool) -> dict[int, float]:
+    """{row: the share of examples with a lower risk}, within the fold of the row, or by the fitted model among all."""
+    found: dict[int, float] = {}
+    if fitted:
+        every = np.arange(n_examples(case.X))
+        found = dict(enumerate(ranked(case, case.model, _decisions(case, every), every)[0].tolist()))
+    return found | {int(rows[row]): value for row, value in zip(held.rows, held.values, strict=True)}
 
 
 def check_examples(examples: Any, n: int) -> np.ndarray:
@@ -104,6 +124,9 @@ def ids_of(X: Any) -> Any:
         sides = [ids_of(table) for table in (X.left, X.right)]
         return [" × ".join(str(k if side is None else side[k]) for side, k in zip(sides, pair, strict=True))
                 for pair in X.index.tolist()]  # fmt: skip
+    if is_views(X) and not isinstance(X, Views):
+        named = [found for table in X.values() if (found := ids_of(table)) is not None]
+        return named[0] if named and all(np.array_equal(named[0], other) for other in named) else None
     index = getattr(X, "index", None)  # of a frame of pandas, or of a list
     if index is None or callable(index):
         return None

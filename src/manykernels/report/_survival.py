@@ -44,10 +44,19 @@ def log_rank(event: np.ndarray, time: np.ndarray, high: np.ndarray) -> float:
     return float(chi2.sf(gain**2 / spread, 1)) if spread > 0 else 1.0
 
 
+def risk_ranks(risk: np.ndarray) -> np.ndarray:
+    """The share of the examples with a lower risk, for each example."""
+    return np.argsort(np.argsort(risk, kind="stable")) / len(risk)
+
+
+def group_names(n: int) -> tuple[str, ...]:
+    """The groups of n examples by risk."""
+    return GROUPS if n >= 3 * LEAST else (GROUPS[0], GROUPS[-1])
+
+
 def curves(y: np.ndarray, folds: list[np.ndarray], risks: list[np.ndarray]) -> dict[str, Any]:
     """The facts: a curve for each third of the risk, ranked within each fold, since folds have different models."""
-    names = GROUPS if len(y) >= 3 * LEAST else (GROUPS[0], GROUPS[-1])
-    rank = np.concatenate([np.argsort(np.argsort(risk, kind="stable")) / len(risk) for risk in risks])
+    names, rank = group_names(len(y)), np.concatenate([risk_ranks(risk) for risk in risks])
     rows, group = np.concatenate(folds), (rank * len(names)).astype(int)
     event, time, found = y["event"][rows], y["time"][rows], []
     for k, name in enumerate(names):

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from ._html import count, gap, name, number, percent, strong
-from ._worth import clear
+from ._worth import certain, clear
 
 GUESSES = {"classification": "always predicting the most frequent class", "regression": "always predicting the mean",
            "one-class": "a coin flip", "survival": "equal risks"}  # fmt: skip
@@ -103,7 +103,14 @@ def _how_well(facts):
         said = f"On examples that it had not seen, the model reached {_called(score['measure'])} {strong(own)}"
     said += f"; {guess(facts)} would reach {base}{_of_all(facts)}."
     other = "the covariates alone" if facts["model"]["covariates"] else "a guess"
-    if score["mean"] <= score["baseline"]:
+    if not score["better"] and score.get("orders"):
+        area = score["areas"]["rows"][0]
+        said += (
+            f" By this score, these {facts['sampled']['used']:,} examples do not settle whether it is better than "
+            f"{other}. But its decisions put the two classes in order: the area under the ROC curve is "
+            f"{strong(number(area['mean'], 3))} (0.5 by chance), and the sources below are judged by it."
+        )
+    elif score["mean"] <= score["baseline"]:
         said += f" {strong(f'The model is no better than {other}:')} do not rely on anything below."
     elif not score["better"]:
         said += (
@@ -162,8 +169,19 @@ def _what_matters(facts):
             "so that the contribution of a single source cannot be measured."
         )
         return said + _inside(facts, units)
-    sure, every = [unit for unit in units if clear(unit, measure)], units
+    known, every = certain(found), units
+    sure = [unit for unit in units if unit["name"] in known]
     units = [unit for unit in units if measure in unit]
+    hints = [] if found["settled"] else [unit for unit in units if clear(unit, measure)][:3]
+    if hints:
+        listed = _list([called(unit, True) for unit in hints])
+        many = len(hints) > 1 or len(hints[0]["members"]) > 1
+        ends = "intervals lie" if len(hints) > 1 else "interval lies"
+        return (
+            f"{listed} may matter: the {ends} above 0. This is a hint and no finding, as long as the model "
+            f"with {'them' if many else 'it'} is not clearly better than "
+            f"{'the covariates alone' if facts['model']['covariates'] else 'a guess'}." + shuffled(facts)
+        )
     if not sure:
         said = (
             "No source is clearly relevant on new examples: no interval lies above 0, or the model is better without "
@@ -223,11 +241,11 @@ def shuffled(facts: dict[str, Any]) -> str:
 
 def _inside(facts, units):
     """Sentences on the sources within units: which predict best alone, or which are clearly relevant."""
-    found, said = facts["sources"], ""
+    found, said, known = facts["sources"], "", certain(facts["sources"])
     for unit in (unit for unit in units if unit["why"]):
         rows = [row for row in found["rows"] if row["joined"] == unit["name"]]
         by = "gain" if unit["why"] == "columns" else "relevance"
-        sure = [row for row in rows if (row.get("gain_low", math.nan) > 0 if by == "gain" else clear(row))]
+        sure = [row for row in rows if (row.get("gain_low", math.nan) > 0 if by == "gain" else row["name"] in known)]
         top = sorted(sure, key=lambda row: -row[by])[:3]
         if not top:
             continue

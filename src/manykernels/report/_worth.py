@@ -134,8 +134,21 @@ def worth_of(row: dict[str, Any], measure: str) -> tuple[float, float, float]:
     return -row.get(measure, -math.inf), -row.get("permute", -math.inf), -row["share"]
 
 
+def certain(found: dict[str, Any]) -> set[str]:
+    """The names of the units and sources that clearly matter: the one rule of the verdict, the words and the dots.
+
+    None does if the examples do not settle whether the model is better than a guess, and a source that is judged
+    together with others does only if they all together do.
+    """
+    measure = found["measure"]
+    units = {unit["name"] for unit in found["units"] if clear(unit, measure)}
+    rows = [row for row in found["rows"] if clear(row, measure)]
+    own = {row["name"] for row in rows if row.get("joined") is None or row["joined"] in units}
+    return units | own if found["settled"] else set()
+
+
 def clear(row: dict[str, Any], measure: str = "relevance") -> bool:
-    """Whether a source clearly matters: the interval of the measure lies above 0, and its drop is not negative.
+    """Whether the interval of the measure lies above 0, and the drop is not negative; `certain` has the verdict.
 
     The second condition excludes sources that predict alone, but without which the model is better.
     """

@@ -161,20 +161,28 @@ def _column(name, values):
     return found | {"kind": "categories", "common": common, "counts": counts[order[:HISTOGRAM_BINS]].tolist()}
 
 
-def _numbers(name, values, missing=0):
+def _times(event, time):
+    """The times of events and those that are censored, with histograms over the same range."""
+    parts = (("events", time[event]), ("censored", time[~event]))
+    span = float(time.min()), float(time.max())
+    return [_numbers(name, own, span=span) | {"examples": len(own)} for name, own in parts if len(own)]
+
+
+def _numbers(name, values, missing=0, span=None):
     values = np.asarray(values, float)
     values = values[np.isfinite(values)]
     if not len(values):
         return {"name": name, "kind": "empty", "missing": missing}
     low, high = float(values.min()), float(values.max())
-    counts = np.histogram(values, HISTOGRAM_BINS, (low, high))[0].tolist() if high > low else [len(values)]
+    first, last = span or (low, high)
+    counts = np.histogram(values, HISTOGRAM_BINS, (first, last))[0].tolist() if last > first else [len(values)]
     found = {"name": name, "kind": "numbers", "missing": missing, "mean": float(np.mean(values))}
     return found | {"sd": float(np.std(values)), "low": low, "high": high, "counts": counts}
 
 
 def _target(model, y):
     if y.dtype.names:
-        return _numbers("time", y["time"]) | {"kind": "times", "events": int(y["event"].sum())}
+        return {"kind": "times", "events": int(y["event"].sum()), "parts": _times(y["event"], y["time"])}
     if y.ndim > 1:
         return {"kind": "several", "outputs": int(y.shape[1])}
     if y.dtype.kind in "iuf" and not is_classifier(model):

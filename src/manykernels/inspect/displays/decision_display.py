@@ -69,7 +69,8 @@ class DecisionDisplay(Display):
         """Draw a fitted model at the rows `examples` of X, by default the first ten.
 
         `output` is the class whose decision is drawn; None: the predicted class of each example. `more` holds `task`
-        and `covariates` of all examples of X, as in `predict`; the covariates have a bar of their own.
+        and `covariates` of all examples of X, as in `predict`. The covariates have a bar of their own, zᵀw less its
+        mean over X, which the intercept holds.
         """
         model = check_fitted(model)
         if strange := sorted(more.keys() - {"task", "covariates"}):
@@ -78,12 +79,12 @@ class DecisionDisplay(Display):
         rows = _rows(examples, n_examples(X))
         extra = {} if more.get("task") is None else {"task": np.asarray(more["task"])[rows]}
         parts = model.decision_parts(take_examples(X, rows), **extra)
-        own = part_of(model, obs_columns(X, more.get("covariates")), n_examples(X))
+        own, level = part_of(model, obs_columns(X, more.get("covariates")), n_examples(X)), model.intercept_
         if own is not None:
-            own = own[rows, 0, None] if parts.ndim == 2 else own[rows][..., None]
             names, members = [*names, "covariates"], [*members, np.array([parts.shape[-1]])]
-            parts = np.concatenate([parts, own], axis=-1)
-        rest, labels, label = one_output(model, parts, output)
+            mean = own.mean(axis=0)
+            parts, level = with_covariates(parts, own[rows] - mean), level + mean
+        rest, labels, label = one_output(model, parts, output, level)
         parts, intercept = rest
         grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
         texts = [f"{row}{f' → {text}' if text else ''}" for row, text in zip(rows, labels, strict=True)]
@@ -127,6 +128,11 @@ def _rows(examples, n):
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows) or (rows < -n).any() or (rows >= n).any():
         raise ValueError(f"examples={examples!r}: give indices of rows of X, from 0 to {n - 1}.")
     return rows % n
+
+
+def with_covariates(parts, own):
+    """The parts (n, M) or (n, T, M) of the kernels, and at their end those of the covariates, `own` (n, T)."""
+    return np.concatenate([parts, own[:, :1] if parts.ndim == 2 else own[..., None]], axis=-1)
 
 
 def one_output(model, parts, output, level=None):
