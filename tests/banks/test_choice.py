@@ -1,7 +1,6 @@
 """Which bank takes which kernels, `features` of the estimators, and lists of several kinds."""
 
 from functools import cache
-from types import SimpleNamespace
 from unittest.mock import Mock
 
 import numpy as np
@@ -13,7 +12,9 @@ from manykernels.banks import choice, explicit
 from manykernels.banks.choice import choose_bank, explicit_bank
 from manykernels.datasets import make_splice
 from manykernels.kernels import RBF, KernelList, Linear, group_kernels, linear_coefficients
-from manykernels.regularizers import EmpiricalBayes
+from manykernels.losses import Hinge
+from manykernels.problem import Problem
+from manykernels.regularizers import EmpiricalBayes, LpNorm
 from manykernels.strings import (
     Degree,
     GappedKmer,
@@ -60,12 +61,16 @@ def test_numbers_have_theirs_and_what_has_no_features_none():
     assert bank_of([Linear(), RBF(gamma=1.0)], data) is None
 
 
-def test_features_of_places_are_visited_example_by_example():
+def test_features_of_places_are_visited_example_by_example(monkeypatch):
     """DegreeBank called kernels of even coefficients `even`, which means that a visit costs as much as a pass."""
     for kernels in (degree_kernels(5), [WeightedDegree(4)], [WeightedDegreeShift(4, 1)], [Spectrum(3)]):
         bank = explicit_bank(KernelList.from_spec(kernels, X), X)
         assert not bank.even
-        assert solvers.get("coordinate").expected_work(SimpleNamespace(bank=bank), 1e-3) == 0
+        problem = Problem(bank, np.where(y > 0, 1.0, -1.0), Hinge(), LpNorm(2))
+        assert solvers.best_for(problem).name == "newton"  # it builds the matrix of so few examples
+        with monkeypatch.context() as patch:
+            patch.setattr(solvers.coordinate, "QUICK_NEWTON", 10)
+            assert solvers.best_for(problem).name == "coordinate"
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ BLOCKS_PER_WEIGHT_STEP = 8  # visits between two weight steps
 MAX_NEWTON_EXAMPLES = 1000  # with more examples Newton steps do not finish a run
 IDLE_BEFORE_NEWTON = 20  # certificates without progress before Newton steps finish it
 REST_DISTANCE = 0.3  # in outputs: an example further from its margin rests
+QUICK_NEWTON = 3000  # examples up to which `newton` is quicker than passes over words: it builds their kernel matrix
 USUAL_PASSES = 10, 100  # for each digit of the gap: with few features, and more with as many as examples
 STATE_NAMES = (
     "theta", "turn", "at", "place", "added", "upper", "lower", "dual_b", "scale", "best", "history", "solves"
@@ -97,7 +98,8 @@ class Coordinate(BaseSolver):
         if problem.bank.even:  # a visit costs as much as a pass
             return np.inf
         if held is None:  # features that only passes over the examples can use
-            return 0.0
+            built = problem.loss.targets == "binary" and not problem.loss.interior and problem.bank.n <= QUICK_NEWTON
+            return np.inf if built else 0.0
         F, n, M = held[0], problem.bank.n, problem.bank.M
         entries = F.nnz if issparse(F) else F.size
         cuts = 20.0 * M * M if problem.regularizer.simplex or issparse(F) else 0.0  # linear programs grow with M
