@@ -30,7 +30,7 @@ PAPER = {
 def run(scale, data):
     real = data.find(OHSUMED) is not None and data.find(NEWS) is not None
     names = list(PAPER) if real else ["generated"]
-    Cs, times = CS[:: scale.pick(2, 1)], scale.pick(4, 20)
+    Cs, times = scale.pick(CS[1:3], CS), scale.pick(4, 20)
 
     def cell(name, seed, Cs):
         return scale.cell(one, name=name, seed=seed, Cs=Cs, data=data, **WHOLE.get(name, {}))
