@@ -48,6 +48,8 @@ def run(scale, data):
     accuracy = {n: np.array([cell["accuracy"] for cell in cells]) for n, cells in found.items()}
     words = {n: np.array([cell["kernels"] for cell in cells]) for n, cells in found.items()}
     whole, short = not missing, f" {TO_BE_RUN}: {', '.join(missing)}" if missing else ""
+    few = [f"{n}, {len(cells)} draws" for n, cells in found.items() if len(cells) < _widths.ENOUGH]
+    few = f"fewer than {_widths.ENOUGH} draws so far: {'; '.join(few)}" if few and not missing else short.strip()
     gain = {n: a[:, 2] - a[:, 0] for n, a in accuracy.items()}
     ahead = [above(g) for g in gain.values()]
     worst = max(max(cell["gaps"]) for cells in found.values() for cell in cells)
@@ -68,7 +70,7 @@ def run(scale, data):
                 every(ahead),
                 "above 0 by two standard errors on every set",
                 judged=scale.quick or (enough and whole),
-                open=short.strip(),
+                open=few,
                 **AHEAD,
             ),
             Finding(
@@ -78,7 +80,7 @@ def run(scale, data):
                 most(ahead),
                 "above 0 by two standard errors on more than half of the sets",
                 judged=scale.quick or (enough and whole),
-                open=short.strip(),
+                open=few,
             ),
             Finding(
                 "on text1 by over 7 %",
