@@ -46,7 +46,7 @@ class Scale:
     """The size of a run.
 
     `quick` is True for the run of CI, on bundled and generated data; `pick` chooses between the two sizes. `cell`
-    keeps what it computes under `folder`, if there is one, so that a run that was stopped goes on where it was; with
+    keeps what it computes under `folder`, so that a run that was stopped goes on where it was, or in memory; with
     `kept` nothing is run that is not there, and `wanted` fills: {name of the file: Wanted}. A cell that is not `quick`
     runs in a process apart and is killed after `cap` seconds; `beside` is how many may run at the same time, itself
     among them. With `fresh` a cell that is stale counts as one that was not run.
@@ -56,6 +56,7 @@ class Scale:
         self.quick, self.kept, self.folder = quick, kept, None if folder is None else Path(folder)
         self.cap, self.worker, self.beside, self.fresh = cap, worker or Worker(), beside, fresh
         self.cells, self.missing, self.cut, self.wanted, self.rank, self.waits = [], 0, {}, {}, 0, False
+        self.held = {}  # cells, where there is no folder
 
     def pick(self, quick, full):
         return quick if self.quick else full
@@ -74,7 +75,7 @@ class Scale:
         }
         text = json.dumps(known, sort_keys=True, default=plain)
         path = self.folder and self.folder / f"{name}.{hashlib.sha1(text.encode()).hexdigest()[:12]}.json"
-        record = json.loads(path.read_text()) if path and path.exists() else None
+        record = json.loads(path.read_text()) if path and path.exists() else self.held.get((name, text))
         lacks = record is None or (record["result"] is None and record.get("limit", CAP) < self.cap)
         lacks = lacks or bool(self.fresh and stale(record, function))
         able = cores <= os.cpu_count()
@@ -96,6 +97,8 @@ class Scale:
                 part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
                 part.write_text(json.dumps(record))
                 part.replace(path)
+            else:
+                self.held[name, text] = record
         self.cells.append({key: value for key, value in record.items() if key != "result"})
         if record["result"] is None:
             raise CutOff(name, record.get("limit", CAP))

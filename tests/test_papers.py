@@ -102,6 +102,20 @@ def test_a_cell_is_run_once_and_then_read(tmp_path):
     assert Scale(False, tmp_path).cell(tripled, x=2) == "kept"
 
 
+def test_a_cell_without_a_folder_is_run_once_as_well():
+    scale, before = Scale(True), len(CALLS)
+    assert [scale.cell(counted, x=x) for x in (1, 2, 1)] == [1, 2, 1]
+    assert CALLS[before:] == [1, 2] and len(scale.cells) == 3
+
+
+CALLS = []
+
+
+def counted(x):
+    CALLS.append(x)
+    return x
+
+
 def test_nothing_is_run_where_only_what_is_kept_may_be(tmp_path):
     full, kept = Scale(False, tmp_path), Scale(False, tmp_path, kept=True)
     assert full.repeat(2, lambda seed: full.cell(tripled, x=seed)) == [{"value": 0}, {"value": 3}]

@@ -46,8 +46,8 @@ NAMES = ("ℓ1", "ℓ4/3", "ℓ2", "ℓ4", "ℓ∞")
 
 
 def run(scale, data):
-    times, sizes = {50: scale.pick(3, 100), 800: 20}, scale.pick((50,), (50, 800))
-    common = dict(Cs=CS[:: scale.pick(2, 1)], held_out=10_000)
+    times, sizes = {50: scale.pick(6, 100), 800: 20}, scale.pick((50,), (50, 800))
+    common = dict(Cs=CS[:: scale.pick(2, 1)], held_out=10_000) | scale.pick({"solver": "auto"}, {})  # the quickest
 
     def repetition(seed, n):
         return scale.all(toy.INFORMATIVE, lambda k: scale.cell(one, n=n, informative=k, seed=seed, tol=1e-5, **common))

@@ -77,7 +77,8 @@ def run(scale, data):
         ],
     )  # fmt: skip
 
-    chain = scale.each([max(sizes)], lambda n: scale.cell(markov, n=n, tested=tested, data=data), least=0)
+    fewer = scale.pick(dict(orders=(1, 2, 3, 4), counts=(1.0, 10.0)), {})
+    chain = scale.each([max(sizes)], lambda n: scale.cell(markov, n=n, tested=tested, data=data, **fewer), least=0)
     for n, cell in chain.items():
         own = found[n][0]
         section.tables[0].rows += [

@@ -15,7 +15,7 @@ SIZES = (5, 10, 20, 40)
 
 def cells(scale, seed, data):
     options = scale.pick(
-        dict(folds=3, repeats=1, Cs=(1e-3, 1e-1), lambdas=(0.0, 0.5, 1.0)),
+        dict(folds=2, repeats=1, Cs=(1e-2, 1e-1), lambdas=(0.0, 0.5, 1.0)),
         dict(folds=4, repeats=1, Cs=compare.THEIR_CS, lambdas=compare.LAMBDAS),
     )
     sizes = scale.pick((5, 15), SIZES)

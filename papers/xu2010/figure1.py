@@ -16,7 +16,7 @@ FACTORS = (0.1, 1.0, 10.0, 100.0)  # times the λ of the bound
 
 
 def run(scale, data):
-    times, Cs = scale.pick(8, 20), scale.pick((0.1, 1.0), CS)
+    times, Cs = scale.pick(8, 20), scale.pick((1.0,), CS)
     steps = scale.pick((6, 0), tuple(range(IRRELEVANT, -1, -1)))
     found = scale.repeat(
         times, lambda seed: scale.all(steps, lambda k: scale.cell(one, irrelevant=k, seed=seed, Cs=Cs))
