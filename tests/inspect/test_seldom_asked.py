@@ -1,6 +1,6 @@
 """Requests that are rare: several labels, a view of several, columns without weight, pictures of one example."""
 
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -9,10 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, inspect
-from manykernels.inspect import FeatureShares, approximation_error, column_relevance, relevance
+from manykernels.inspect import FeatureShares, approximation_error, column_relevance, feature_shares, relevance
 from manykernels.inspect._games import GameAtom, GamePart, GameTerm, divided
 from manykernels.inspect.shares_result import _ranks, _spread
-from manykernels.kernels import RBF, Linear, Nystroem, RandomFeatures
+from manykernels.kernels import RBF, Gower, Linear, Nystroem, RandomFeatures
 from manykernels.strings import Spectrum, WeightedDegree, degree_kernels
 
 rng = np.random.default_rng(11)
@@ -253,3 +253,24 @@ def test_kernels_of_sequences_beside_each_other_are_told_apart_by_kernel():
         np.testing.assert_allclose(found.values[i, m], own, atol=1e-9)
     values = found.values[1, 2]
     np.testing.assert_allclose(found.hypothetical[1, 2], values - values.mean(axis=1, keepdims=True), atol=1e-12)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_an_absent_column_of_a_gower_kernel_equals_that_of_the_support(intercept):
+    """Issue 11, point 24. By brute force over all sets of columns; without an intercept Σa is not 0."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    model = MKLRegressor([Gower()], C=1.0, fit_intercept=intercept).fit(X, X @ [1, 2, -1] + np.abs(X[:, 0]))
+    found = feature_shares(model, X[:4])
+    a = model.dual_coef_[0] * model.kernel_weights_[0] * model.predictor_.scale[0]
+    for x, values in zip(X, found.values, strict=False):
+        alike = 1 - np.abs(x - X[model.support_]) / np.ptp(X, axis=0)
+        worth = {S: np.where(np.isin(range(3), S), alike, 1.0).mean(axis=1) @ a for S in subsets(3)}
+        for j in range(3):
+            gains = {S: worth[tuple(sorted({*S, j}))] - worth[S] for S in worth if j not in S}
+            wanted = sum(gain * (2 if len(S) in (0, 2) else 1) for S, gain in gains.items()) / 6
+            assert values[j] == pytest.approx(wanted, abs=1e-9)
+
+
+def subsets(d):
+    return [S for size in range(d + 1) for S in combinations(range(d), size)]

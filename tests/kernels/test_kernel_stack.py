@@ -184,3 +184,14 @@ def test_kernels_in_another_order_than_in_fit_are_refused():
     with pytest.raises(ValueError, match="has the kernels b, a, but the model was fitted on a, b"):
         model.predict(KernelStack([2 * K + 1, K], names=["b", "a"]))
     assert len(model.predict(KernelStack([K, 2 * K + 1], names=["x", "y"]))) == 6  # names that say nothing
+
+
+def test_a_permuted_column_takes_its_own_diagonal_along():
+    """Issue 11, point 24. `permutation_importance` of kernels that are divided by √k(x, x)."""
+    columns, order = STACK.by_kernel(), np.random.default_rng(3).permutation(60)
+    name = columns.columns[1]
+    columns[name] = columns[order, 1]
+    found, rows = columns.with_columns(np.arange(5)), [np.arange(60), order, np.arange(60)]
+    for m in range(3):
+        np.testing.assert_array_equal(found.matrices[m], STACK.matrices[m][rows[m]][:, :5])
+        np.testing.assert_array_equal(found.test_diagonals[m], np.diag(STACK.matrices[m])[rows[m]])

@@ -108,3 +108,14 @@ def test_equal_data_are_the_same_fit_however_they_lie_in_memory(change):
     assert identify({"kernels": [X]}, X=here) == identify({"kernels": [change(X)]}, X=there)
     assert identify({}, X=X) == identify({}, X=change(X)) != identify({}, X=X.T)
     assert identify({}, X=X) != identify({}, X=X.reshape(3, 8))
+
+
+@pytest.mark.parametrize("first", ["with", "without"])
+def test_a_fit_with_covariates_and_one_without_are_two(first, path):
+    """Issue 11, point 24. What only one of them has counts, whichever came first."""
+    rng = np.random.default_rng(0)
+    data, z = rng.normal(size=(40, 3)), rng.normal(size=(40, 1))
+    fits = [{"covariates": z}, {}] if first == "with" else [{}, {"covariates": z}]
+    model = MKLRegressor(C=1.0, checkpoint=path).fit(data, data[:, 0] + z[:, 0], **fits[0])
+    with pytest.raises(ValueError, match="another fit: covariates"):
+        model.fit(data, data[:, 0] + z[:, 0], **fits[1])

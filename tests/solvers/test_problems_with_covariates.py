@@ -180,3 +180,14 @@ def test_losses_that_compare_with_a_level_take_no_covariates():
     for loss in ("one_class", "level_set"):
         with pytest.raises(ValueError, match=f"the {loss} loss takes no covariates"):
             Problem(problem.bank, Y, losses.get(loss), LpNorm(2), 0.1, loss == "one_class", Z)
+
+
+def test_active_examples_keep_their_own_covariates():
+    """Issue 11, point 24. Of 1,500 examples some are active, and not the first ones."""
+    rng = np.random.default_rng(1)
+    x, z = rng.normal(size=(1500, 2)), rng.normal(size=(1500, 1))
+    y = np.where(x[:, 0] + 2 * z[:, 0] + 0.3 * rng.normal(size=1500) > 0, 1.0, -1.0)
+    squares = ((x[:, None] - x[None]) ** 2).sum(axis=-1)
+    bank = DenseBank(np.stack([np.exp(-g * squares) for g in (0.3, 1.0)], axis=2))
+    found = solve(Problem(bank, y, losses.Hinge(), LpNorm(2), covariates=z), "newton")
+    assert found.converged and min(step["n_active"] for step in found.history) < 1500
