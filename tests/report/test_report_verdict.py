@@ -149,8 +149,9 @@ def test_the_dot_of_a_source_is_filled_where_it_is_clearly_worth_something(both,
     Issue 11, point 24. A source that is not missed, since others say the same, is worth something by itself.
     """
     facts = copy.deepcopy(both[3][0].facts)
-    (row,) = [row for row in facts["sources"]["rows"] if row["name"] == "site"]
-    row |= {"relevance_low": low, "relevance": low + 0.1, "relevance_high": low + 0.2, "drop": drop}
+    for row in [*facts["sources"]["rows"], *facts["sources"]["units"]]:
+        if row["name"] == "site":
+            row |= {"relevance_low": low, "relevance": low + 0.1, "relevance_high": low + 0.2, "drop": drop}
     dots = re.findall('class="dot( clear)?"[^>]*data-t="site:', _results.sources(facts).html())
     assert dots == [" clear" if filled else ""]
 
