@@ -64,6 +64,7 @@ class Bank(Tagged, ABC):
     device_features: Any = None  # feature vectors on a device, see `_device_features.DeviceRows`
     store = "auto"  # where `vectors` are kept, see `banks.choice`
     even = False  # whether a product costs as much for some examples as for all
+    by_words = False  # whether products read words, which takes less time than the pairs of many examples
     n_jobs: int | None = None  # threads, with the meaning that estimators give it
     memory_limit: float | None = None  # bytes for the whole bank, None for no limit
     most: float | None = None  # bytes of the largest combined kernel that `matrix` builds, None for no limit

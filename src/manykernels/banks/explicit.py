@@ -37,7 +37,6 @@ class ExplicitBank(Bank):
         """New `Vectors`, zero."""
 
     hashed = False  # see `banks.words.linadd`
-    by_words = False  # whether products read words, which takes less time than the pairs of many examples
 
     @property
     def built(self):

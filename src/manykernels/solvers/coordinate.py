@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 CLOSED_FORM_PASSES = 4  # first passes, with weights in closed form
 BLOCKS_PER_WEIGHT_STEP = 8  # visits between two weight steps
 MAX_NEWTON_EXAMPLES = 1000  # with more examples Newton steps do not finish a run
+NEWTON_GAP = 0.1  # at p = 1 Newton steps follow from there if few examples matter, since cuts need many passes
 IDLE_BEFORE_NEWTON = 20  # certificates without progress before Newton steps finish it
 REST_DISTANCE = 0.3  # in outputs: an example further from its margin rests
 QUICK_NEWTON = 3000  # examples up to which `newton` is quicker than passes over words: it builds their kernel matrix
@@ -110,23 +111,36 @@ class Coordinate(BaseSolver):
         seed = seed_of(control.random_state if self.random_state is None else self.random_state)
         if not (isinstance(self.size, Integral) and self.size >= 2):
             raise ValueError(f"size must be an integer >= 2, got {self.size!r}")
-        end = Newton()
-        if problem.bank.n > MAX_NEWTON_EXAMPLES or control.kept or end.refusal(problem) is not None:
+        end, few = Newton(), problem.bank.n <= MAX_NEWTON_EXAMPLES
+        quick = problem.bank.by_words and not problem.regularizer.smooth
+        if control.kept or end.refusal(problem) is not None or not (few or quick):
             return Passes(problem, control, self.size, seed).run(Passes.iterate)
-        work, control.work = control.work, 0.5 * control.work
+        saved = 0.5 * control.work if few else 0.0
+        control.work = saved if few else control.work
         run = Passes(problem, control, self.size, seed)
-        run.stalled = Stall(IDLE_BEFORE_NEWTON)
+        if few:
+            run.stalled = Stall(IDLE_BEFORE_NEWTON)
+        else:
+            run.most = problem.bank.built
         found = run.run(Passes.iterate)
-        control.work += 0.5 * work
-        if found.converged or found.interrupted or found.n_iter >= control.max_iter:
+        control.work += saved
+        if found.converged or found.interrupted or found.n_iter >= control.max_iter or not (few or run.most == 0):
             return found
         control.warm = begin_from(found, problem)
         last = end.solve(problem, control)
-        return last if last.interrupted or last.gap <= found.gap else found
+        if few or last.converged or last.interrupted:
+            return last if last.interrupted or last.gap <= found.gap else found
+        control.warm = begin_from(last if last.gap <= found.gap else found, problem)
+        return Passes(problem, control, self.size, seed).run(Passes.iterate)
 
 
 class Passes(Run):
-    """One run; each of its `sides` belongs to one output."""
+    """One run; each of its `sides` belongs to one output.
+
+    It ends at a gap of NEWTON_GAP if at most `most` examples matter, and sets `most` to 0: `newton` goes on.
+    """
+
+    most: int | None = None
 
     def __init__(self, problem, control, size, seed):
         super().__init__(problem, control)
@@ -151,6 +165,9 @@ class Passes(Run):
                 self.at, self.place = self.at + 1, 0
             if self.turn % 4 == 0 or self._estimate() <= 1.2 * self.tol:
                 self._certify()
+                if self._few_matter():
+                    self.most = 0
+                    return
             if self.cuts is not None:
                 self._cut(self.turn >= CLOSED_FORM_PASSES or not self.closed)
             for side in self.sides:
@@ -235,6 +252,13 @@ class Passes(Run):
         self.certify(self.theta, a, q=self.q, outputs=outputs, b=b, n_active=active)
         for side, best in zip(self.sides, b, strict=True):
             side.b, side.active = best, side.everyone
+
+    def _few_matter(self):
+        """Whether Newton steps on the examples that matter, and some more, are quicker than passes."""
+        if self.most is None or not self.gap <= NEWTON_GAP:
+            return False
+        slack = [side.inner.slack(side.a, side.outputs, side.b) for side in self.sides]
+        return 1.25 * np.count_nonzero(np.min(slack, axis=0) <= 0) <= self.most
 
     def _cut(self, step):
         """Adds the cut at the present a; with `step` it moves the weights to a level set or minimum of the cuts."""
