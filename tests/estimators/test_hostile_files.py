@@ -201,6 +201,14 @@ def test_truth_values_are_bytes_of_0_and_1(path):
     refused(path, "a0.npy holds truth values that are neither true nor false")
 
 
+def test_an_array_that_nothing_refers_to_is_named(path):
+    text, arrays = unpack(path)
+    pack(path, text, arrays | {"b7": np.zeros(3)})
+    refused(path, "'b7.npy' is no part of it")
+    pack(path, text, arrays)
+    assert isinstance(manykernels.load(path), MKLClassifier)
+
+
 def test_what_unpacks_to_gigabytes_is_refused_before_it_does(path, monkeypatch):
     monkeypatch.setattr(_archive, "MIN_UNPACKED", 2**24)
     monkeypatch.setattr(_archive, "MIN_TEXT", 2**20)

@@ -12,6 +12,7 @@ from manykernels.inspect import (
     DecisionDisplay,
     PathDisplay,
     StabilityDisplay,
+    bootstrap,
     bootstrap_weights,
     column_relevance,
     feature_shares,
@@ -86,6 +87,20 @@ def test_decisions_of_chosen_rows_have_their_own_task():
     model = MKLRegressor(multi_task([RBF(0.2)]), C=1.0).fit(X, y * np.where(task, 1, -1), task=task)
     found = DecisionDisplay.from_estimator(model, X, [1, 3, 4], task=task)
     np.testing.assert_allclose(found.decisions, model.predict(X, task=task)[[1, 3, 4]], atol=1e-10)
+
+
+@pytest.mark.parametrize("width", ["scale", 0.3])
+def test_samples_share_matrices_unless_each_has_its_own_widths(width, monkeypatch):
+    """A far example widens a kernel of width "scale" as often as it is drawn; other matrices would help no sample."""
+    shared, fold = [], bootstrap.SharedFold
+    monkeypatch.setattr(bootstrap, "SharedFold", lambda *given: shared.append(1) or fold(*given))
+    far, seed = X.copy(), check_random_state(2)
+    far[7, 0] = 50.0
+    copies = [np.repeat(np.arange(60), seed.multinomial(60, np.full(60, 1 / 60))) for _ in range(2)]
+    model = MKLRegressor([("a", RBF(width), [0]), ("b", RBF(width), [1])], C=1.0, regularizer=2, tol=1e-5)
+    expected = [clone(model).fit(far[rows], y[rows]).kernel_weights_ for rows in copies]
+    np.testing.assert_allclose(bootstrap_weights(model, far, y, 2, 2), expected, atol=1e-2)
+    assert len(shared) == (0 if width == "scale" else 2)
 
 
 def test_samples_of_a_display_come_from_its_seed():

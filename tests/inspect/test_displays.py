@@ -263,6 +263,14 @@ def test_stability_shows_the_interval_of_the_samples(two, three):
     assert shown.selected.tolist() == [1, 0.5, 1] and "weight in 50%" in [text.get_text() for text in shown.ax_.texts]
 
 
+@pytest.mark.parametrize("output", [None, 0, 1, 2])
+def test_stability_compares_samples_of_a_class_with_its_own_weights(three, output):
+    weights = three.kernel_weights_.mean(axis=0) if output is None else three.kernel_weights_[output]
+    shown = StabilityDisplay.from_weights(three.kernel_weights_[None], three, output=output)
+    np.testing.assert_allclose(shown.fitted, weights / weights.sum())
+    np.testing.assert_allclose(shown.shares, [shown.fitted])  # one sample: the model itself
+
+
 def test_names_that_would_be_the_same_are_not_shortened():
     long = ["a" * 40 + x + "b" * 40 for x in "cd"]
     assert shorts(long, 20) == long and len(shorts([*long, "e" * 90], 20)[2]) == 20

@@ -95,3 +95,16 @@ def test_explanations_of_sequences_take_covariates():
     np.testing.assert_allclose(found.values.sum(axis=(1, 2)) + found.base, found.decision, atol=1e-8)
     with pytest.raises(ValueError, match="fitted with the covariates 'z0': give covariates="):
         explain_sequences(model, X[:5])
+
+
+def test_a_covariate_that_varies_without_weight_alone_is_dropped():
+    """Examples of weight 0 do not count: the measures are those without this covariate."""
+    X, y, _, Z = planted(3, n=60)
+    weight = np.where(np.arange(60) % 5 == 0, 0.0, 1.0)
+    both = Z.assign(site=np.where(weight > 0, 1.0, np.arange(60.0)))
+    given = dict(cv=2, sample_weight=weight, n_permutations=1, kernels=False)
+    expected = relevance(MKLRegressor(KERNELS, C=1.0), X, y, covariates=Z, **given)
+    with pytest.warns(UserWarning, match="covariates: dropped 'site'"):
+        found = relevance(MKLRegressor(KERNELS, C=1.0), X, y, covariates=both, **given)
+    np.testing.assert_allclose(found.score_nothing, expected.score_nothing, atol=1e-6)
+    np.testing.assert_allclose(found.score_without, expected.score_without, atol=1e-6)

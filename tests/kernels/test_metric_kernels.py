@@ -29,6 +29,17 @@ def test_the_kernel_with_scales_is_the_plain_kernel_on_scaled_columns(kind, gamm
     np.testing.assert_allclose(kernel.resolve(X)(Y, X), resolved(Y * SCALES, X * SCALES))
 
 
+@pytest.mark.parametrize("kind", [RBF, Laplacian])
+def test_a_diagonal_takes_as_many_calls_of_few_examples_as_of_many(kind, monkeypatch):
+    """All its entries are equal."""
+    calls, call = [], kind.__call__
+    monkeypatch.setattr(kind, "__call__", lambda self, *given: calls.append(given) or call(self, *given))
+    np.testing.assert_allclose(kind(0.3, metric=SCALES).diag(X[:2]), np.ones(2))
+    few = len(calls)
+    np.testing.assert_allclose(kind(0.3, metric=SCALES).diag(X), np.ones(30))
+    assert 0 < few == len(calls) - few
+
+
 def test_fits_sums_products_and_places_see_the_scaled_columns():
     scaled, options = X * SCALES, dict(C=1.0, tol=1e-8)
     cases = [

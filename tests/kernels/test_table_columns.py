@@ -27,6 +27,13 @@ def test_only_whole_numbers_each_once_without_a_gap_are_those_of_rows(values, ki
     assert found.kind == kind
 
 
+@pytest.mark.parametrize("gaps, kind", [(20, "numbers"), (35, "numbers"), (37, "empty")])
+def test_a_column_is_empty_if_more_than_nine_tenths_of_all_rows_are(gaps, kind):
+    column = np.r_[np.full(gaps, np.nan), np.random.default_rng(1).normal(size=N - gaps)]
+    (found,) = describe([("x", column)])
+    assert (found.kind, found.gaps) == (kind, gaps)
+
+
 TRUTH = (ROWS % 3 == 0).tolist()
 GAPPED = [None if k % 5 == 0 else one for k, one in enumerate(TRUTH)]
 

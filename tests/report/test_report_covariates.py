@@ -9,7 +9,7 @@ from report_cases import a_case
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from manykernels import MKLClassifier, MKLRegressorCV
+from manykernels import MKLClassifier, MKLRegressor, MKLRegressorCV
 from manykernels.inspect import bootstrap_weights, relevance
 from manykernels.kernels import RBF, Linear
 from manykernels.report._measure import _sample
@@ -56,6 +56,17 @@ def test_decisions_of_single_examples_have_the_part_of_the_covariates():
     expected = without.decision_function(X[[4, 9]], covariates=Z.iloc[[4, 9]])
     assert all(row["held_out"] for row in held)
     assert [row["sum"] for row in held] == pytest.approx(expected.tolist(), abs=0.05)
+
+
+def test_the_worst_of_drawn_examples_is_found_with_their_own_covariates():
+    """Without folds: the errors are those of `predict`, among the rows that were drawn."""
+    model = MKLRegressor(KERNELS, C=1.0).fit(X, REAL, covariates=Z)
+    facts = model.report(X, REAL, covariates=Z, cv=None, stability=0, max_examples=50, random_state=5).facts
+    rows = _sample(a_case(REAL, "regression", seed=5)._replace(X=X), 50)
+    error = (model.predict(X, covariates=Z) - REAL)[rows]
+    found = {row["why"]: row["row"] for row in reversed(facts["examples"]["rows"])}  # the first of each kind
+    assert found["the largest overestimate"] == rows[error.argmax()]
+    assert found["the largest underestimate"] == rows[error.argmin()]
 
 
 def test_nested_searches_and_samples_take_their_covariates():

@@ -97,6 +97,14 @@ def test_rates_of_folds_that_lack_a_class():
     assert found["sensitivity"]["se"] == pytest.approx(np.std(each, ddof=1) * np.sqrt(1 / 3 + 0.2))
 
 
+@pytest.mark.parametrize("threshold", [0.0, 0.5])
+def test_a_decision_at_the_threshold_is_not_above_it(threshold):
+    """As in `predict`, where a decision of 0 is the first class."""
+    y, decision = np.array(list("aaabb")), threshold + np.array([-1.0, 0, 0, 0, 1])[:, None]
+    found = _rates._at_threshold(a_case(y, threshold=threshold), [_rates.Held(np.arange(5), decision, None)] * 2, 0.2)
+    assert [found[rate]["value"] for rate in ("specificity", "sensitivity")] == [1.0, 0.5]
+
+
 def test_curves_have_sixty_points():
     y, n = np.tile([0, 1], 300), 600
     held = [_rates.Held(np.arange(n), rng.normal(size=(n, 1)), None)]

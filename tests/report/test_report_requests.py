@@ -105,6 +105,15 @@ def test_the_target_has_the_name_that_is_given_or_that_of_its_column(model, aske
     assert (facts["title"], facts["target"]) == ("MKLClassifier, 24 examples", None)
 
 
+def test_a_column_of_obs_gives_the_target_its_name(asked):
+    anndata = pytest.importorskip("anndata")
+    data = anndata.AnnData(X, pd.DataFrame({"status": y}, index=[f"s{k}" for k in range(24)]))
+    known = MKLClassifier([RBF(0.5)], C=1.0).fit(data, "status")
+    for options, target in (({}, "status"), ({"target": "disease"}, "disease")):
+        facts = make_report(known, data, "status", **options).facts
+        assert (facts["title"], facts["target"]) == (f"What predicts {target}", target)
+
+
 def test_a_search_is_reported_by_its_best_model_and_targets_may_be_a_column(asked):
     search = MKLClassifierCV(KERNELS, Cs=[0.1, 1.0], cv=3).fit(X, y)
     facts = make_report(search, X, y[:, None]).facts

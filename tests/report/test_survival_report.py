@@ -10,6 +10,7 @@ from manykernels import MKLSurvival, MKLSurvivalCV
 from manykernels.datasets import make_survival
 from manykernels.kernels import RBF
 from manykernels.report._survival import kaplan_meier, log_rank
+from manykernels.report.describe import describe_data
 
 X, Y = make_survival(150, seed=2)
 KERNELS = [(source, RBF("scale"), source) for source in X]
@@ -119,3 +120,10 @@ def test_the_target_table_has_events_and_censored_times_apart(adjusted):
     assert censored["mean"] == pytest.approx(y["time"][~y["event"]].mean())
     page = report.html()
     assert "last seen without one" in page and page.index("events") < page.index("censored")
+
+
+def test_the_target_counts_the_examples_with_an_event(adjusted):
+    model, views, y, _, _ = adjusted
+    few = y.copy()
+    few["event"] = np.arange(len(y)) % 9 == 4
+    assert describe_data(model, views, few)["target"]["events"] == 10

@@ -12,6 +12,7 @@ from checkpoints import STRINGS, X, Y, assert_same, dead_process
 from sklearn.base import clone
 
 from manykernels import MKLClassifier, _archive
+from manykernels.solution import Solution
 from manykernels.solvers import checkpoint_file
 
 pytestmark = pytest.mark.usefixtures("often")
@@ -43,6 +44,27 @@ def test_an_array_is_read_to_its_checksum(path):
     path.write_bytes(path.read_bytes().replace(b"'<f8'", b"'<f4'", 1))
     with pytest.raises(ValueError, match="no whole checkpoint.*CRC"):
         checkpoint_file.Checkpoint(path, {})
+
+
+@pytest.mark.parametrize("k", range(3))
+def test_what_is_written_of_one_problem_leaves_the_others_as_they_were(path, k):
+    states = [{"state": {"a": np.full(3, float(j))}} for j in range(3)]
+    checkpoint_file.Checkpoint(path, {}, 3).write(states)
+    file = checkpoint_file.Checkpoint(path, {}, 3)
+    checkpoint_file.CheckpointSlot(file, k).write({"state": {"a": np.full(3, 9.0)}})
+    found = [part["state"]["a"][0] for part in checkpoint_file.Checkpoint(path, {}, 3).parts]
+    assert found == [9.0 if j == k else j for j in range(3)]
+
+
+def test_a_solution_in_a_file_has_the_point_that_proves_its_bound(path):
+    a, proof = np.array([[0.5, -0.5]]), np.array([[0.25, -0.25]])
+    found = Solution(np.ones(1), a, np.zeros(1), 2.0, 1.0, 0.5, history=[{"time": 0.1}], dual_a=proof)
+    checkpoint_file.Checkpoint(path, {}).write([{"solution": found.to_state(), "max_iter": 1}])
+    (part,) = checkpoint_file.Checkpoint(path, {}).parts
+    back = Solution.from_state(part["solution"])
+    np.testing.assert_array_equal(back.dual_a, proof)
+    np.testing.assert_array_equal(back.a, a)
+    assert (back.primal, back.dual, back.gap) == (2.0, 1.0, 0.5)
 
 
 def test_a_disk_that_fails_is_no_reason_to_delete_the_file(path, monkeypatch):
