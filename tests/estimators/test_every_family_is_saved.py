@@ -1,6 +1,7 @@
 """Every family of kernels with every estimator: what is loaded predicts the same, bit by bit."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -139,3 +140,16 @@ def test_what_is_loaded_predicts_the_same(family, estimator, tmp_path):
     again.save(tmp_path / "again.mk")
     again = manykernels.load(tmp_path / "again.mk")
     np.testing.assert_array_equal(again.predict(data, **task), model.predict(data, **task))
+
+
+@pytest.mark.parametrize("approximation", [None, "nystroem"])
+def test_a_model_without_support_comes_back(approximation, tmp_path):
+    """Seed 420000 of the journeys: the mean of no examples was NaN, and the file was called damaged."""
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    options = {"loss": "epsilon_insensitive", "epsilon": 5.0, "C": 1.0, "approximation": approximation, "rank": 4}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # ε is far from the spread of y
+        model = MKLRegressor([RBF(gamma=0.4), ("line", Linear(), [0])], **options).fit(X, 0.1 * X[:, 0])
+    assert not len(model.support_)
+    model.save(tmp_path / "model.mk")
+    np.testing.assert_array_equal(manykernels.load(tmp_path / "model.mk").predict(X), model.predict(X))

@@ -118,6 +118,8 @@ def _centre(X):
     ‖x‖² + ‖y‖² − 2⟨x, y⟩ is accurate for examples near the centre. Outliers among the test examples of a matrix that
     folds share must not reduce the accuracy for the training examples.
     """
+    if not len(X):  # a model without support
+        return np.zeros(X.shape[1])
     mean = X.mean(axis=0, dtype=np.float64)
     some = X[:: max(1, len(X) // 100)].astype(np.float64)
     if len(some) < 3 or not np.isfinite(mean).all():

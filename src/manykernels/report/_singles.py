@@ -125,8 +125,8 @@ def ids_of(X: Any) -> Any:
         return [" × ".join(str(k if side is None else side[k]) for side, k in zip(sides, pair, strict=True))
                 for pair in X.index.tolist()]  # fmt: skip
     if is_views(X) and not isinstance(X, Views):
-        named = [found for table in X.values() if (found := ids_of(table)) is not None]
-        return named[0] if named and all(np.array_equal(named[0], other) for other in named) else None
+        each = [found for table in X.values() if (found := ids_of(table)) is not None]
+        return each[0] if each and all(np.array_equal(each[0], other) for other in each) else None
     index = getattr(X, "index", None)  # of a frame of pandas, or of a list
     if index is None or callable(index):
         return None
