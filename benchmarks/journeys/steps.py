@@ -263,7 +263,16 @@ class Journey(Longer):
         weights = np.column_stack([weights, slack])
         entropy = isinstance(self.plan.model.regularizer, Entropy)
         omega = sum(min(self.plan.model.regularizer.value(theta), 0.0) for theta in weights) if entropy else 0.0
-        return abs(model.objective_) + 2 * (offset - omega)
+        return max(abs(model.objective_) + 2 * (offset - omega), self.least_scale(model))
+
+    def least_scale(self, model: Any) -> float:
+        """At most what a gap is relative to where the objective is near 0: 1e-12 Σ c, or in the unit of y²."""
+        weights = [w for key, w in self.plan.weights.items() if key == "sample_weight" and w is not None]
+        largest = max((float(np.max(w)) for w in weights), default=1.0)
+        C = getattr(model, "C_", getattr(model, "C", 1.0))
+        y = np.asarray(self.plan.y) if self.plan.y is not None else np.ones(1)
+        size = max(1.0, float(np.max(y**2))) if y.dtype.kind == "f" else 1.0
+        return 1e-12 * float(np.max(C)) * largest * self.world.n * size
 
     def permuted(self) -> None:
         """The order of the examples does not matter, beyond the gap."""

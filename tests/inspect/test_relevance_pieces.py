@@ -212,6 +212,8 @@ def test_groups_have_a_joint_drop_above_the_sum_of_their_drops(monkeypatch):
     assert groups_of([-0.01] * 3, [0.3] * 3, lambda own: -0.03 * (len(own) == 2), near) == []
     wide = np.array([[0.0, 0.6], [0.0, -0.3], [0.0, 0.5], [0.0, -0.2], [0.0, 0.4]])  # the second varies much
     assert groups_of(wide, [0.3] * 2, lambda own: 0.3, [[1, 0.9], [0.9, 1]]) == []
+    needed = [0.5, -0.01, -0.01]  # the first is no candidate, and its drop not one of theirs
+    assert groups_of(needed, [0.3] * 3, lambda own: 0.2, near) == [["s1", "s2"]]
     monkeypatch.setattr("manykernels.inspect._interchangeable.MAX_CANDIDATES", 2)
     assert groups_of([-0.01] * 3, [0.1, 0.3, 0.2], lambda own: lose[len(own)], near) == [["s1", "s2"]]
 

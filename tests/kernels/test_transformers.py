@@ -22,7 +22,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from manykernels import KernelStack, MKLClassifier, Views
+from manykernels import KernelStack, MKLClassifier, MKLRegressor, Views
 from manykernels.kernels import RBF, Categorical, Features, Identity, KernelList, KernelSpec, Linear, On, Polynomial
 from manykernels.strings import Spectrum
 
@@ -256,6 +256,10 @@ def test_categories_match_as_python_compares_them(match_missing):
     np.testing.assert_allclose(kernel(MIXED, new), overlap(MIXED, new, match_missing))
     np.testing.assert_allclose(kernel.diag(MIXED), np.diag(kernel(MIXED)))
     assert np.linalg.eigvalsh(kernel(MIXED)).min() > -1e-12
+    model = MKLRegressor([kernel], C=1.0, normalize=None).fit(MIXED, np.arange(4.0))  # the same in a fit
+    np.testing.assert_allclose(
+        model.combined_kernel(MIXED)[:2] / model.kernel_weights_[0], kernel(MIXED)[:2][:, model.support_]
+    )
     with pytest.raises(ValueError, match="no categories"):
         kernel(np.array([[{1}], [[2]]], object))
     with pytest.raises(ValueError, match="toarray"):

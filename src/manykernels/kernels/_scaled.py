@@ -67,6 +67,10 @@ def _variance(X, weights):
         return np.var(X, dtype=float)
     w = np.ones(X.shape[0]) if weights is None else weights
     w = w / (w.sum() * X.shape[1])
-    if sp.issparse(X):
-        return w @ np.ravel(X.multiply(X).sum(axis=1)) - (w @ np.ravel(X.sum(axis=1))) ** 2
+    if sp.issparse(X):  # by distances from the mean: a difference of mean squares loses digits far from 0
+        X = sp.csr_array(X)
+        X.sum_duplicates()
+        mean = w @ X.sum(axis=1)
+        squares = sp.csr_array(((X.data - mean) ** 2, X.indices, X.indptr), shape=X.shape).sum(axis=1)
+        return w @ (squares + (X.shape[1] - np.diff(X.indptr)) * mean**2)
     return w @ np.sum((X - w @ np.sum(X, axis=1, dtype=float)) ** 2, axis=1, dtype=float)
