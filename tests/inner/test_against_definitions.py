@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from operators import Matrix
 from problems import make, times
 
 from manykernels import losses
@@ -11,31 +12,11 @@ from manykernels.inner.adjusted import AdjustedProblem
 from manykernels.inner.coupled import CoupledProblem
 from manykernels.inner.krylov import conjugate_gradients
 from manykernels.inner.matrix_free import MatrixFreeProblem
-from manykernels.inner.operator import Operator
 from manykernels.inner.systems import Damped, Free, HalfHessian, cut_out, matvec
 from manykernels.problem import Problem, covariate_basis
 from manykernels.regularizers import LpNorm
 
 LOSSES = ["hinge", "squared_hinge", "logistic", "squared", "epsilon_insensitive", "huber", "quantile", "smooth_hinge"]
-
-
-class Matrix(Operator):
-    """A matrix that only multiplies."""
-
-    def __init__(self, K):
-        self.K, self.shape, self.dtype = K, K.shape, K.dtype
-
-    def multiply(self, V):
-        return V @ self.K
-
-    def diagonal(self):
-        return np.diagonal(self.K)
-
-    def take(self, index):
-        return Matrix(self.K[np.ix_(index, index)])
-
-    def array(self):
-        return self.K.copy()
 
 
 def gap_of(inner, K, a, b, shift, E):

@@ -2,32 +2,15 @@
 
 import numpy as np
 import pytest
+from operators import Matrix
 from problems import make, times
 
 from manykernels import losses
 from manykernels.inner import InnerProblem, matrix_free
 from manykernels.inner.coupled import CoupledProblem
 from manykernels.inner.matrix_free import MatrixFreeProblem
-from manykernels.inner.operator import Operator
 from manykernels.inner.systems import HalfHessian
 from manykernels.problem import covariate_basis
-
-
-class Matrix(Operator):
-    def __init__(self, K):
-        self.K, self.shape, self.dtype = K, K.shape, K.dtype
-
-    def multiply(self, V):
-        return V @ self.K
-
-    def diagonal(self):
-        return np.diagonal(self.K)
-
-    def take(self, index):
-        return Matrix(self.K[np.ix_(index, index)])
-
-    def array(self):
-        return self.K.copy()
 
 
 @pytest.mark.parametrize("intercept", [True, False])

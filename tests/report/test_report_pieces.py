@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pages import Page
-from report_cases import a_case
-from sklearn.base import BaseEstimator
+from report_cases import Search, a_case
 
 from manykernels import MKLClassifier, Views
 from manykernels.inspect.sources import Row
@@ -209,19 +208,6 @@ def test_searches_that_had_no_choice_or_are_not_there():
         search = Search(cv=cv)
         _, facts = chosen_in_folds(case._replace(search=search), splits, 1.0)
         assert facts["done"] == done and facts["candidates"] == 2
-
-
-class Search(BaseEstimator):
-    """A search of two candidates that always takes the second."""
-
-    n_splits_ = 3
-
-    def __init__(self, Cs=(0.1, 7.0), regularizer=(1,), cv=3, verbose=False):
-        self.Cs, self.regularizer, self.cv, self.verbose = Cs, regularizer, cv, verbose
-
-    def fit(self, X, y):
-        self.C_, self.regularizer_ = 7.0, 1
-        return self
 
 
 def test_rows_are_sorted_by_relevance_then_by_shuffling_then_by_weight():

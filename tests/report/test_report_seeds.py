@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from report_cases import a_case
-from sklearn.base import BaseEstimator
+from report_cases import Search, a_case
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from manykernels import MKLClassifier, MKLRegressor
@@ -88,19 +87,6 @@ def test_a_column_that_is_alike_is_named_by_the_other():
     model = MKLRegressor(kernels, C=1.0).fit(data, target)
     found = model.report(data, target, cv=KFold(2), relevance="fast", stability=0).facts["sources"]
     assert found["alike"] == {"k0": "column 2", "k2": "column 0"} and found["measure"] == "permute"
-
-
-class Search(BaseEstimator):
-    """A search of two candidates with three folds."""
-
-    n_splits_ = 3
-
-    def __init__(self, Cs=(0.1, 7.0), regularizer=(1,), cv=3, verbose=False):
-        self.Cs, self.regularizer, self.cv, self.verbose = Cs, regularizer, cv, verbose
-
-    def fit(self, X, y):
-        self.C_, self.regularizer_ = 7.0, 1
-        return self
 
 
 def test_the_search_within_folds_counts_all_its_fits(monkeypatch):

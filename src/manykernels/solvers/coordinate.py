@@ -31,6 +31,7 @@ from ._cuts import cuts_for
 from ._oracle import InnerPoint
 from ._run import Run, Stall
 from ._warm import begin_from, onto_total
+from ._wrapper import SPARE_SHARE
 from .base import BaseSolver, seed_of
 from .newton import Newton
 
@@ -124,7 +125,7 @@ class Coordinate(BaseSolver):
             run.most = problem.bank.built
         found = run.run(Passes.iterate)
         control.work += saved
-        if found.converged or found.interrupted or found.n_iter >= control.max_iter or not (few or run.most == 0):
+        if found.converged or found.interrupted or found.n_iter >= control.max_iter or not (few or run.handed_over):
             return found
         control.warm = begin_from(found, problem)
         last = end.solve(problem, control)
@@ -137,10 +138,11 @@ class Coordinate(BaseSolver):
 class Passes(Run):
     """One run; each of its `sides` belongs to one output.
 
-    It ends at a gap of NEWTON_GAP if at most `most` examples matter, and sets `most` to 0: `newton` goes on.
+    With `most`, it ends at a gap of NEWTON_GAP if so few examples matter, and `handed_over` says so: `newton` goes on.
     """
 
     most: int | None = None
+    handed_over = False
 
     def __init__(self, problem, control, size, seed):
         super().__init__(problem, control)
@@ -165,8 +167,8 @@ class Passes(Run):
                 self.at, self.place = self.at + 1, 0
             if self.turn % 4 == 0 or self._estimate() <= 1.2 * self.tol:
                 self._certify()
-                if self._few_matter():
-                    self.most = 0
+                self.handed_over = self._few_matter()
+                if self.handed_over:
                     return
             if self.cuts is not None:
                 self._cut(self.turn >= CLOSED_FORM_PASSES or not self.closed)
@@ -258,7 +260,7 @@ class Passes(Run):
         if self.most is None or not self.gap <= NEWTON_GAP:
             return False
         slack = [side.inner.slack(side.a, side.outputs, side.b) for side in self.sides]
-        return 1.25 * np.count_nonzero(np.min(slack, axis=0) <= 0) <= self.most
+        return (1 + SPARE_SHARE) * np.count_nonzero(np.min(slack, axis=0) <= 0) <= self.most
 
     def _cut(self, step):
         """Adds the cut at the present a; with `step` it moves the weights to a level set or minimum of the cuts."""
