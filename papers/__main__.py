@@ -31,6 +31,7 @@ def main():
     parser.add_argument("--data", default=os.environ.get("MANYKERNELS_DATA"), help="real data (or MANYKERNELS_DATA)")
     parser.add_argument("--only", help="experiments: figure3,figure7, of all papers that have them, or xu2010.table3")
     parser.add_argument("--timed", action="store_true", help="with --cells: those that are timed instead of the others")
+    parser.add_argument("--alone", action="store_true", help="with --cells 1: those that want a machine to themselves")
     parser.add_argument("--fresh", action="store_true", help="with --cells: also those that --stale lists")
     parser.add_argument("--within", type=float, help="with --cells: stop after so many seconds")
     parser.add_argument("--cap", type=float, default=CAP, help="seconds after which a cell of --full is cut off: 1800")
@@ -40,6 +41,8 @@ def main():
     papers = PAPERS if options.paper == "all" else (options.paper,)
     only = options.only.split(",") if options.only else None
     known = [(paper, name) for paper in papers for name in _about(paper).EXPERIMENTS]
+    if options.alone and options.cells != 1:
+        parser.error("--alone goes with --cells 1: nothing may run beside")
     if options.cap <= 0:
         parser.error(f"--cap {options.cap:g}: seconds above 0")
     if wrong := [word for word in only or () if not any(_chosen(*pair, [word]) for pair in known)]:
@@ -51,7 +54,7 @@ def main():
     if options.cells:
         experiments = [pair for pair in known if _chosen(*pair, only)]
         data, times = Data(options.data), (options.timed, options.within, options.cap)
-        _crew.run(experiments, out / ".cells", data, options.cells, *times, options.fresh)
+        _crew.run(experiments, out / ".cells", data, options.cells, *times, options.fresh, options.alone)
         return
     if options.margins:
         _margins.write(out)

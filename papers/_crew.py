@@ -13,14 +13,15 @@ LEAST = 45  # seconds: a timed cell that would be cut off before them is not beg
 PAUSE = 2  # seconds between two looks at what an experiment still wants
 
 
-def run(experiments, folder, data, jobs, timed=False, within=None, cap=CAP, fresh=False):
-    """Runs missing cells of [(paper, experiment)], the timed ones or the others, on `jobs` cores.
+def run(experiments, folder, data, jobs, timed=False, within=None, cap=CAP, fresh=False, alone=False):
+    """Runs missing cells of [(paper, experiment)], the timed ones, those timed `alone`, or the others, on `jobs` cores.
 
     It ends when there is nothing left or after `within` seconds; what was not finished is lost, but for timed cells,
     which are kept as cut off at the seconds they had.
     """
     end, least = time.monotonic() + (within or 1e9), min(LEAST, cap)
-    queue, running, tried = _Queue(experiments, folder, data, timed, cap, fresh), {}, set()
+    timed = timed or alone
+    queue, running, tried = _Queue(experiments, folder, data, (timed, alone), cap, fresh), {}, set()
     room, workers, crew = _Room(jobs, timed), _Workers(), ThreadPoolExecutor(jobs)
     try:
         while (left := end - time.monotonic()) > 0:
@@ -53,6 +54,7 @@ def _run(folder, item, limit, workers, beside):
     worker = workers.take(item.cores)
     try:
         scale = Scale(False, folder, cap=limit, worker=worker, beside=beside, fresh=True)
+        scale = scale.alone() if item.alone else scale
         scale.cell(item.function, apart=item.timed, cores=item.cores, **item.parameters)
     except CutOff as late:
         print(f"  {late}", flush=True)
@@ -114,8 +116,8 @@ class _Workers:
 class _Queue:
     """What the experiments want, by rank; an experiment is asked again where cells of it were finished."""
 
-    def __init__(self, experiments, folder, data, timed, cap, fresh):
-        self.folder, self.data, self.timed, self.cap, self.fresh = folder, data, timed, cap, fresh
+    def __init__(self, experiments, folder, data, kind, cap, fresh):
+        self.folder, self.data, self.kind, self.cap, self.fresh = folder, data, kind, cap, fresh
         self.wanted = {experiment: self._asked(experiment) for experiment in experiments}
         self.asked = {experiment: time.monotonic() for experiment in experiments if self.wanted[experiment]}
 
@@ -142,4 +144,4 @@ class _Queue:
             print(f"  FAILED {paper} {name}: {type(error).__name__}: {error}", flush=True)
         finally:
             _page.drawn = True
-        return {key: item for key, item in scale.wanted.items() if item.timed == self.timed}
+        return {key: item for key, item in scale.wanted.items() if (item.timed, item.alone) == self.kind}

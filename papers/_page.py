@@ -75,8 +75,14 @@ def weaker(section):
 def loud(section):
     """Leaves findings on times unjudged, of a section that was timed on a loaded machine."""
     for item in section.findings:
-        if item.timed and item.judged:
-            item.judged, item.open = False, f"{LOUD}, where it would {AS_TIMED[item.verdict]}"
+        unjudged(item, LOUD)
+
+
+def unjudged(item, why):
+    """Leaves a finding on times unjudged and says what it would be; returns it."""
+    if item.timed and item.judged:
+        item.judged, item.open = False, f"{why}, where it would {AS_TIMED[item.verdict]}"
+    return item
 
 
 LOUD = "timed on a loaded machine"
@@ -107,7 +113,8 @@ class Section:
     """What an experiment returns.
 
     `protocol` says how the paper did it, `deviations` where this run departs, `data` which data it was; `timed` if it
-    reports times, so that the page says so when the machine was shared.
+    reports times, so that the page says so when the machine was shared. `clocked` is the part of the scale that its
+    findings on times rest on, by default the whole.
     """
 
     title: str
@@ -119,6 +126,7 @@ class Section:
     deviations: list[str] = field(default_factory=list)
     remarks: str = ""
     timed: bool = False
+    clocked: Any = None
 
 
 def mean(values, digits=3, factor=1.0):
@@ -148,9 +156,14 @@ def keep(out, paper, experiment, section, scale):
     """Saves pictures and OUT/results/PAPER.EXPERIMENT.json, from which the page is written."""
     import matplotlib.pyplot as plt
 
-    loaded = section.timed and scale.loaded()
+    clocked, section.clocked = section.clocked or scale, None
+    loaded = section.timed and clocked.loaded()
     if loaded and not scale.quick:
         loud(section)
+    elif clocked is not scale and len(clocked.machines()) > 1:
+        for item in section.findings:
+            unjudged(item, "timed on several machines")
+    cells = [cell for part in (scale, *scale.parts) for cell in part.cells]
 
     for figure in section.figures:
         path = Path(out) / "images" / f"{figure.name}.png"
@@ -160,10 +173,12 @@ def keep(out, paper, experiment, section, scale):
             plt.close(figure.figure)
             figure.figure = None
     record = asdict(section) | {
-        "runs": where(scale.cells) or [[datetime.now(UTC).date().isoformat(), machine(), versions()]],
+        "runs": where(cells) or [[datetime.now(UTC).date().isoformat(), machine(), versions()]],
         "scale": "quick" if scale.quick else "full", "loaded": loaded,
-        "unfinished": scale.missing, "cut": scale.cut, "clock": scale.clock() if section.timed else "",
-        "cpu_seconds": sum(cell["cpu"] for cell in scale.cells), "commits": commits(scale.cells),
+        "unfinished": sum(part.missing for part in (scale, *scale.parts)),
+        "cut": scale.cut | {name: words for part in scale.parts for name, words in part.cut.items()},
+        "clock": clocked.clock() if section.timed else "",
+        "cpu_seconds": sum(cell["cpu"] for cell in cells), "commits": commits(cells),
     }  # fmt: skip
     path = Path(out) / "results" / f"{paper}.{experiment}.json"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """Quick or full, and the cells of a run: parts that are kept as they are finished, and cut off after half an hour."""
 
+import copy
 import hashlib
 import json
 import os
@@ -40,6 +41,7 @@ class Wanted:
     rank: int
     timed: bool
     cores: int
+    alone: bool = False
 
 
 class Scale:
@@ -57,6 +59,21 @@ class Scale:
         self.cap, self.worker, self.beside, self.fresh = cap, worker or Worker(), beside, fresh
         self.cells, self.missing, self.cut, self.wanted, self.rank, self.waits = [], 0, {}, {}, 0, False
         self.held = {}  # cells, where there is no folder
+        self.prefix, self.parts = "", []
+
+    def alone(self):
+        """The part of this scale for times that verdicts rest on; of a quick run the scale itself.
+
+        Its cells are run one at a time on a machine with nothing else to do (`--cells 1 --alone`), and kept apart from
+        those of the same parameters that were timed elsewhere. One during which others kept the processors busy counts
+        as not run.
+        """
+        if self.quick:
+            return self
+        part = copy.copy(self)
+        part.cells, part.missing, part.cut, part.parts, part.prefix = [], 0, {}, [], "alone."
+        self.parts.append(part)
+        return part
 
     def pick(self, quick, full):
         return quick if self.quick else full
@@ -74,20 +91,21 @@ class Scale:
             key: str(bool(value.folder)) if isinstance(value, Data) else value for key, value in parameters.items()
         }
         text = json.dumps(known, sort_keys=True, default=plain)
-        path = self.folder and self.folder / f"{name}.{hashlib.sha1(text.encode()).hexdigest()[:12]}.json"
+        file = f"{self.prefix}{name}.{hashlib.sha1(text.encode()).hexdigest()[:12]}.json"
+        path = self.folder and self.folder / file
         record = json.loads(path.read_text()) if path and path.exists() else self.held.get((name, text))
         lacks = record is None or (record["result"] is None and record.get("limit", CAP) < self.cap)
-        lacks = lacks or bool(self.fresh and stale(record, function))
+        lacks = lacks or bool(self.fresh and stale(record, function)) or bool(self.prefix and busy(record))
         able = cores <= os.cpu_count()
         if self.kept and lacks and path and able and not self.waits:
             rank = min(self.rank, self.wanted[path.name].rank) if path.name in self.wanted else self.rank
-            self.wanted[path.name] = Wanted(function, parameters, rank, apart, cores)
+            self.wanted[path.name] = Wanted(function, parameters, rank, apart, cores, bool(self.prefix))
         if record is None and (self.kept or not able):
             raise NotKept(f"{name} {text}")
         if lacks and not self.kept and able:
             print(f"  {name} {text}", flush=True)
             before, record = record, {"function": name, "parameters": json.loads(text), "timed": apart} | _where()
-            record |= {"commit": commit(), "code": fingerprint(function)}
+            record |= {"commit": commit(), "code": fingerprint(function)} | ({"alone": True} if self.prefix else {})
             own = apart and self.worker.threads != cores
             record |= self._measured(function, parameters, Worker(cores) if own else self.worker)
             if before and before["result"] is not None and record["result"] is None:
@@ -180,7 +198,11 @@ class Scale:
 
     def loaded(self):
         """Whether the processors were too busy with others while a cell of this scale ran."""
-        return any(cell["others"] > 0.2 and cell["others"] + 1 > 0.75 * cell.get("cores", 2) for cell in self.cells)
+        return any(map(busy, self.cells))
+
+    def machines(self):
+        """The machines that timed the cells of this scale."""
+        return sorted({cell["machine"] for cell in self.cells if cell.get("timed") and "machine" in cell})
 
     def clock(self):
         """Under which circumstances the cells were timed."""
@@ -190,6 +212,11 @@ class Scale:
         cores, beside = (max(cell[key] for cell in cells) for key in ("cores", "beside"))
         others = sum(cell["others"] * cell["seconds"] for cell in cells) / sum(cell["seconds"] for cell in cells)
         return f"on {cores} cores, on which up to {beside} threads ran side by side; {others:.1f} were busy with others"
+
+
+def busy(cell):
+    """Whether the processors were too busy with others while a cell ran."""
+    return cell["others"] > 0.2 and cell["others"] + 1 > 0.75 * cell.get("cores", 2)
 
 
 @cache

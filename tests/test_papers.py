@@ -8,7 +8,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from papers import PAPERS, _code, _crew, _margins, _page, _verdict
+from papers import PAPERS, _clock, _code, _crew, _margins, _page, _verdict
 from papers.__main__ import run
 from papers._data import Data
 from papers._scale import CutOff, NotKept, Scale
@@ -200,6 +200,57 @@ def test_times_from_a_loaded_machine_are_not_judged(tmp_path, busy):
     assert f"| T: quick | 1 | 2 | 0.1 | {left if busy else 'agree'} |" in page
     assert "| T: ends | 1 | 2 | 0.1 | agree |" in page, "other work can only delay it"
     assert ("1 are times from a loaded machine: as they are, 1 would agree" in summary) == busy
+
+
+def test_times_alone_are_kept_apart_and_run_again_where_others_were_busy(tmp_path, monkeypatch):
+    def run(scale, data):
+        scale.cell(tripled, x=1, apart=True)
+        scale.alone().cell(tripled, x=1, apart=True)
+
+    monkeypatch.setattr(import_module("papers.kloft2011.bounds"), "run", run)
+    Scale(False, tmp_path).cell(tripled, x=1, apart=True)
+    before = {path.name for path in tmp_path.iterdir()}
+    _crew.run([("kloft2011", "bounds")], tmp_path, Data(), 1, timed=True)
+    assert {path.name for path in tmp_path.iterdir()} == before, "those that are timed alone are not among them"
+    _crew.run([("kloft2011", "bounds")], tmp_path, Data(), 1, alone=True)
+    (new,) = {path.name for path in tmp_path.iterdir()} - before
+    record = json.loads((tmp_path / new).read_text())
+    assert new.startswith("alone.") and record["alone"] and record["result"] == {"value": 3}
+    for others, wanted in ((0.1, 0), (3.0, 1)):
+        (tmp_path / new).write_text(json.dumps(record | {"others": others, "cores": 2}))
+        kept = Scale(False, tmp_path, kept=True)
+        part = kept.alone()
+        assert part.cell(tripled, x=1, apart=True) == {"value": 3} and len(kept.wanted) == wanted
+        assert part.loaded() == bool(wanted) and not kept.cells
+    assert Scale(True).alone().quick, "a quick run has no such part"
+
+
+@pytest.mark.parametrize(
+    ("whole", "part", "machine", "left"),
+    [(3.0, 0.0, "a", "agree"), (0.0, 3.0, "a", "not judged: timed on a loaded machine, where it would agree"),
+     (0.0, 0.0, "b", "not judged: timed on several machines, where it would agree")],
+)  # fmt: skip
+def test_verdicts_on_times_rest_on_the_part_that_was_timed_alone(tmp_path, whole, part, machine, left):
+    about, scale = import_module("papers.kloft2011"), Scale(False)
+    alone = scale.alone()
+    cell = {"cores": 4, "cpu": 1.0, "seconds": 1.0, "timed": True, "beside": 1, "date": "", "versions": {}}
+    scale.cells.append(cell | {"others": whole, "machine": "c"})
+    alone.cells += [cell | {"others": part, "machine": name} for name in ("a", machine)]
+    item, given = finding(says="quick", timed=True), {"timed": True, "clocked": alone}
+    _page.keep(tmp_path, "kloft2011", "bounds", _page.Section("T", "p", "d", [item], **given), scale)
+    _page.write(tmp_path, "kloft2011", about)
+    page = (tmp_path / "kloft2011.md").read_text()
+    assert f"| T: quick | 1 | 2 | 0.1 | {left} |" in page and ("Loaded machine" in page) == bool(part)
+    assert "not recorded (3 cells)" in page, "the page names all cells"
+
+
+def test_runs_of_a_few_seconds_are_repeated_and_the_first_is_left_out(monkeypatch):
+    spent = iter([0.0, 5.0, 5.0, 6.0, 6.0, 8.0, 8.0, 11.0, 0.0, 12.0])
+    monkeypatch.setattr(_clock.time, "process_time", lambda: next(spent))
+    runs = _clock.clocked(lambda: None)
+    assert [cpu for cpu, _ in runs] == [5, 1, 2, 3] and _clock.median(runs)[0] == 2 and _clock.spread(runs) == 1
+    runs = _clock.clocked(lambda: None)
+    assert [cpu for cpu, _ in runs] == [12] and _clock.median(runs)[0] == 12 and _clock.spread(runs) is None
 
 
 @pytest.mark.parametrize("paper", PAPERS)

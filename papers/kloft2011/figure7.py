@@ -100,14 +100,15 @@ QUICK = (SUM, SIMPLE, SILP, HESSIAN, "analytic, ℓ2", "SIP, ℓ2", SPARSE, DENS
 
 def run(scale, data):
     names = QUICK if scale.quick else tuple(METHODS)
-    sizes = scale.pick((100,), (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000))
-    counts = scale.pick((20,), (10, 20, 50, 100, 200, 500, 1000, 5000, 10_000))
-    few, fixed = scale.pick(10, 50), scale.pick(100, 1000)
+    sizes = scale.pick((100,), (200, 500, 1000, 2000, 20_000))
+    counts = scale.pick((20,), (10, 50, 200, 500, 10_000))
+    few, fixed, alone = scale.pick(10, 50), scale.pick(100, 1000), scale.alone()
     for n, M in scale.pick((), ((20_000, few), (fixed, 10_000))):  # first of all
-        [_time(scale, data, name, n, M) for name in ("newton on the fly, ℓ1", "newton on the fly, ℓ2")]
-    by_n = _rows(scale, data, names, [(n, few) for n in sizes], 0)
-    by_M = _rows(scale, data, names[:3] if scale.quick else names, [(fixed, M) for M in counts], 1)
-    peers = {} if scale.quick else _rows(scale, data, PEERS, [(n, few) for n in sizes], 0)
+        [_time(alone, data, name, n, M) for name in ("newton on the fly, ℓ1", "newton on the fly, ℓ2")]
+    by_n = _rows(alone, data, names, [(n, few) for n in sizes], 0)
+    by_M = _rows(alone, data, names[:3] if scale.quick else names, [(fixed, M) for M in counts], 1)
+    peers = {} if scale.quick else _rows(alone, data, PEERS[:2], [(n, few) for n in sizes], 0)
+    larger = {} if scale.quick else _larger(scale, data, names, few, fixed)
     common = max((n for n in sizes if all(_seconds(by_n[name].get((n, few))) for name in QUICK)), default=0)
     t = {name: _seconds(by_n[name].get((common, few))) for name in names}
     spread = [_spread(by_n, (n, few)) for n in sizes]
@@ -188,11 +189,12 @@ def run(scale, data):
                 f"twice as fast or more at n = {common:,}, ℓ1 and ℓ2, one run", judged=judged,
                 timed=True, **INTERLEAVED,
             ),
-            *_by_kernels(by_M, fixed, judged),
+            *_by_kernels(by_M, fixed, judged, larger),
         ],
         tables=[
             _table(f"CPU seconds, {few} kernels, by n", by_n | peers, [(n, few) for n in sizes], 0),
             _table(f"CPU seconds, {fixed:,} examples, by the number of kernels", by_M, [(fixed, M) for M in counts], 1),
+            *larger.get("tables", ()),
         ],
         figures=[_draw(by_n | peers, by_M)],
         deviations=[
@@ -200,16 +202,44 @@ def run(scale, data):
             "about 1.2^200 a kernel is 1 to the last digit. M widths spaced evenly in the logarithm between 1.2^0 "
             "and 1.2^49 instead.",
             "Five draws of the digits, as in the paper, where that is a matter of seconds, with their standard error; "
-            "one elsewhere. Multiplicative normalisation; one thread; CPU seconds, since the machine had other work.",
+            "one elsewhere. Multiplicative normalisation; one thread; CPU seconds.",
             "`coordinate`, `primal` and `interior` need explicit features, which Gaussian kernels have not, "
             "`reweighted` and `mackay` another regularizer: they are left out. MKLpy and himalaya solve problems of "
             "their own; Clarabel takes threads of its own, and its CPU seconds are those of all.",
             "A blank is a size that was left out because its matrices do not fit. One that ran for the minutes that "
             "the table says (> 4 min) was cut off, and no larger one was tried: it has the words of that.",
             "The paper stops SimpleMKL and HessianMKL at the gap that the SILP reached; here all stop at 1e-3.",
+            "The paper goes up to 8,000 examples and 1,000 kernels as matrices. Verdicts rest on fits of up to 2,000 "
+            "and 500, one at a time on a machine with nothing else to do; the tables of larger ones were timed on a "
+            "loaded machine, by the library of two days before, and no verdict rests on them but that a fit ends.",
         ],
-        timed=True,
+        timed=True, clocked=alone,
     )  # fmt: skip
+
+
+def _larger(scale, data, names, few, fixed):
+    """Tables of more examples and kernels, of many fits side by side, and the time of the SILP with 1,000 kernels."""
+    sizes = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
+    counts = (10, 20, 50, 100, 200, 500, 1000, 5000, 10_000)
+    by_n = _rows(scale, data, (*names, *PEERS), [(n, few) for n in sizes], 0)
+    by_M = _rows(scale, data, names, [(fixed, M) for M in counts], 1)
+    note = f"Timed {scale.clock()}: a loaded machine."
+    return {
+        "tables": [
+            _table(f"{few} kernels and more examples, {MEASURED}", by_n, [(n, few) for n in sizes], 0, note),
+            _table(
+                f"{fixed:,} examples and more kernels, {MEASURED}",
+                by_M,
+                [(fixed, M) for M in counts],
+                1,
+                note,
+            ),
+        ],
+        "silp": _seconds(by_M[SPARSE].get((fixed, 1000))),
+    }
+
+
+MEASURED = "CPU seconds on another machine, where others ran beside; not judged"
 
 
 def _rows(scale, data, names, cases, which):
@@ -302,13 +332,21 @@ def _seconds(cell):
     return cell[0]["cpu"] if cell and cell[0] else None
 
 
+def _at_least(cell):
+    """The seconds of a fit, or those after which it was cut off."""
+    words = _words(cell)
+    if not words.startswith(">"):
+        return _seconds(cell)
+    return float(words.split()[1]) * (60 if words.endswith("min") else 1)
+
+
 def _words(cell):
     return (cell and cell[1]) or ""
 
 
-def _table(title, rows, cases, which):
+def _table(title, rows, cases, which, note=""):
     columns = ["method", *(f"{case[which]:,}" for case in cases)]
-    return Table(title, columns, [[name, *(_shown(row, case) for case in cases)] for name, row in rows.items()])
+    return Table(title, columns, [[name, *(_shown(row, case) for case in cases)] for name, row in rows.items()], note)
 
 
 def _shown(row, case):
@@ -352,7 +390,7 @@ def _time_of(t, name):
     return f"{name} {t[name]:.1f} s" if t.get(name) else f"{name} not measured"
 
 
-def _by_kernels(rows, n, judged):
+def _by_kernels(rows, n, judged, larger):
     """What the paper says of the lower half of the figure, at the most kernels that all have as matrices."""
     names = (SUM, SILP, HESSIAN, SPARSE, DENSE, "SIP, ℓ2", "analytic, ℓ2")
     M = max((case[1] for case in rows[SUM] if all(_seconds(rows.get(m, {}).get(case)) for m in names)), default=0)
@@ -366,8 +404,9 @@ def _by_kernels(rows, n, judged):
         {case[1]: s / case[1] for case in rows.get(name, {}) if (s := _seconds(rows[name][case]))}
         for name in (SIMPLE, HESSIAN)
     )
+    silp = larger.get("silp")
     late, one = _words(rows.get(SIMPLE, {}).get((n, M))), "analytic, ℓ1"
-    worse = _seconds(rows.get(one, {}).get((n, 200))), _seconds(rows.get("analytic, ℓ2", {}).get((n, 200)))
+    worse = _at_least(rows.get(one, {}).get((n, 200))), _seconds(rows.get("analytic, ℓ2", {}).get((n, 200)))
     ratios = {
         slow: max((a / b for case in rows.get(slow, {}) for quick in (SPARSE, DENSE)
                    if (a := _seconds(rows[slow][case])) and (b := _seconds(rows.get(quick, {}).get(case)))),
@@ -425,8 +464,9 @@ def _by_kernels(rows, n, judged):
             f"more CPU seconds than both {common}", judged=judged, timed=True, **SLOWER,
         ),
         Finding(
-            "1,000 matrices of 1,000 examples take the SILP less than 3 minutes", "< 3 min", _time_of(t, SPARSE),
-            M >= 1000 and t[SPARSE] < 180, "180 CPU seconds, which other work can only delay", judged=judged,
+            "1,000 matrices of 1,000 examples take the SILP less than 3 minutes", "< 3 min",
+            _time_of({SPARSE: silp}, SPARSE), bool(silp) and silp < 180,
+            "180 CPU seconds, which other work can only delay", judged=judged,
         ),
         Finding(
             "interleaved methods are up to one and two orders of magnitude ahead of HessianMKL and SimpleMKL",

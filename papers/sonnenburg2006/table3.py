@@ -21,17 +21,14 @@ VARIES = {
 
 
 def run(scale, data):
-    sizes = scale.pick((100,), timing.SIZES[:6])
+    sizes, alone = scale.pick((100,), timing.ALONE[:4]), scale.alone()
     methods = {
         f"Q = {q}": (50_000, dict(kernel="wd", solver="chunking", features="trie", size=q)) for q in sorted(Q)
     } | {"no limit": (50_000, dict(kernel="wd", solver="chunking", features="trie"))}
     if scale.quick:
         methods = {name: methods[name] for name in ("Q = 42", "no limit")}
-    found = timing.measure(scale, methods, sizes)
-    rows = []
-    for n in sizes:
-        paper = dict(zip(Q, PAPER.get(n, ()), strict=False))
-        rows.append([f"{n:,}", *(found[name].get(n) for name in methods), *(paper.get(q) for q in sorted(Q))])
+    found = timing.measure(alone, methods, sizes)
+    larger = {} if scale.quick else timing.measure(scale, methods, timing.ALONE)
     limits = [name for name in methods if name != "no limit"]
     whole = [n for n in sizes if all(isinstance(found[name].get(n), float) for name in limits)]
     last = max(whole, default=None)
@@ -63,9 +60,18 @@ def run(scale, data):
         tables=[
             Table(
                 "CPU seconds of `chunking` by its `size`, and the seconds of the paper",
-                ["N", *(f"{name}, ours" for name in methods), *(f"Q = {q}, paper" for q in sorted(Q))], rows,
-            )
+                *_rows(sizes, found),
+            ),
+            *([Table(f"The same, {timing.LARGER}", *_rows(timing.ALONE, larger), scale.clock())] if larger else []),
         ],
         deviations=timing.DEVIATIONS,
-        timed=True,
+        timed=True, clocked=alone,
     )  # fmt: skip
+
+
+def _rows(sizes, found):
+    columns = ["N", *(f"{name}, ours" for name in found), *(f"Q = {q}, paper" for q in sorted(Q))]
+    theirs = {n: dict(zip(Q, PAPER.get(n, ()), strict=False)) for n in sizes}
+    return columns, [
+        [f"{n:,}", *(row.get(n) for row in found.values()), *(theirs[n].get(q) for q in sorted(Q))] for n in sizes
+    ]

@@ -9,6 +9,7 @@ from .._verdict import above, counted, every, first, last
 from . import methods
 
 CS = 10.0 ** np.arange(-2, 4)
+DRAWS = 5  # that are timed
 PAPER = {
     "iono": ("87.1 ± 2.0", "89.0 ± 2.1", "89.3 ± 2.6"), "breast": ("95.4 ± 0.6", "95.8 ± 0.7", "96.3 ± 0.6"),
     "sonar": ("73.6 ± 4.2", "75.6 ± 4.6", "77.2 ± 4.3"), "pima": ("69.0 ± 2.2", "70.0 ± 1.6", "71.6 ± 1.2"),
@@ -44,9 +45,9 @@ def run(scale, data):
     dense = [above(a[:, 2] - a[:, 1]) for a in accuracy.values()]
     both = [first(a, 2) for a in accuracy.values()]
     worst = [last(a, 0) for a in accuracy.values()]
-    seconds = {
-        name: np.array([[row["seconds"] for row in cell] for cell in cells]) for name, (_, cells) in found.items()
-    }
+    alone = scale.alone()
+    clocked = {n: cells if scale.quick else _timed(alone, n, Cs, columns, data) for n, (Cs, cells) in found.items()}
+    seconds = {n: np.array([[row["seconds"] for row in cell] for cell in cells]) for n, cells in clocked.items()}
     dear = {name: s[:, 1].mean() / s[:, 0].mean() for name, s in seconds.items()}
     few = {name: k[:, 0].mean() for name, k in kernels.items()}
     return Section(
@@ -153,6 +154,7 @@ def run(scale, data):
         ],
         remarks=REMARKS if real else "",
         timed=True,
+        clocked=alone,
     )
 
 
@@ -195,6 +197,17 @@ def tune(name, Cs, columns, data):
             scores.append(cross_val_score(MKLClassifier(specs, regularizer=omega, C=C, normalize=None), X, y, cv=folds))
         chosen.append(methods.best_C(np.transpose(scores), Cs))
     return chosen
+
+
+def _timed(alone, name, Cs, columns, data):
+    given = dict(name=name, Cs=Cs, columns=columns, data=data, apart=True)
+    return alone.repeat(DRAWS, lambda seed: alone.cell(again, seed=seed, **given))
+
+
+def again(name, seed, Cs, columns, data):
+    """`one` for the second time, when all is compiled."""
+    one(name, seed, Cs, columns, data)
+    return one(name, seed, Cs, columns, data)
 
 
 def one(name, seed, Cs, columns, data):
