@@ -109,7 +109,7 @@ def _stale(folder, experiments):
         record = json.loads(path.read_text())
         if any(record["function"].startswith(f"{paper}.") for paper, _ in experiments):
             why = _code.stale(record)
-            kinds[record["function"], why or f"fresh: {record['commit']}"] += 1
+            kinds[record["function"], why or f"fresh: {record.get('kept') or record['commit']}"] += 1
     for (function, why), cells in sorted(kinds.items()):
         since = _code.library(why.split()[-1]) if why.startswith("fresh") else None
         print(

@@ -13,6 +13,7 @@ from unittest.mock import Mock
 
 import numpy as np
 
+from ._code import stale
 from ._verdict import word
 
 drawn = True  # False where a run only asks which cells are missing
@@ -186,9 +187,17 @@ def keep(out, paper, experiment, section, scale):
 
 
 def commits(cells):
-    """{commit: cells} of the code that the cells were run with; "" of those of before, which do not say it."""
-    found = [cell.get("commit", "") for cell in cells]
+    """{commit: cells} of the code that the cells were run with, or of the commit that first kept those of before."""
+    found = [_commit(cell) for cell in cells]
     return {commit: found.count(commit) for commit in dict.fromkeys(found)}
+
+
+def _commit(cell):
+    told = cell.get("commit", "")
+    if cell.get("kept") and (not told or told.endswith("+")):
+        told = f"kept since {cell['kept']}"
+    changed = bool(told and "function" in cell) and stale(cell).startswith("code changed")
+    return told + ", code changed since" * changed
 
 
 def where(cells):

@@ -5,6 +5,7 @@ import json
 import threading
 import time
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -471,8 +472,8 @@ def test_a_fingerprint_follows_what_is_called_and_nothing_else():
     """`toy.sample` is called by `one` of Figure 3; the findings there are not."""
     from papers.kloft2011 import figure3, toy
 
-    before, texts = _code.fingerprint(figure3.one), _code._top("papers.kloft2011.toy")
-    own = _code._top("papers.kloft2011.figure3")
+    before, texts = _code.fingerprint(figure3.one), _code._top("papers.kloft2011.toy", None)
+    own = _code._top("papers.kloft2011.figure3", None)
     for held, name, same in ((texts, "D", False), (texts, "sample", False), (own, "FOUR", True), (own, "run", True)):
         text, node = held[name]
         _code.fingerprint.cache_clear()
@@ -481,6 +482,32 @@ def test_a_fingerprint_follows_what_is_called_and_nothing_else():
         held[name] = text, node
     _code.fingerprint.cache_clear()
     assert _code.fingerprint(figure3.one) == before != _code.fingerprint(toy.sample)
+
+
+def test_a_cell_without_a_commit_is_held_against_the_one_that_first_kept_it(monkeypatch):
+    from papers.kloft2011 import toy
+
+    source = Path(toy.__file__).read_text()
+    texts = {
+        "same": source,
+        "layout": source.replace("def sample(", "def sample(\n    "),
+        "other": source + "\nD = 7\n",
+    }
+    texts["words"] = source.replace('"""(X (n, 50)', '"""Other words: (X (n, 50)')
+    monkeypatch.setattr(_code, "git", lambda *words: texts.get(words[-1].partition(":")[0]))
+    record = {"function": "kloft2011.toy.sample", "kept": "same"}
+    assert {name for name in (*texts, "none") if not _code.stale(record | {"kept": name})} == {
+        "same",
+        "layout",
+        "words",
+    }
+    assert (
+        _code.stale(record | {"commit": "1+", "code": "x", "kept": "other"})
+        == "code changed since it was kept in other"
+    )
+    found = [record, record | {"kept": "other"}, record | {"commit": "2", "code": _code.fingerprint(toy.sample)}, {}]
+    assert _page.commits(found) == {"kept since same": 1, "kept since other, code changed since": 1, "2": 1, "": 1}
+    assert _page.commits([record | {"commit": "2", "code": "other"}]) == {"2, code changed since": 1}
 
 
 def test_every_margin_is_recorded_with_the_commit_of_its_last_change():
