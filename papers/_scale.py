@@ -11,10 +11,12 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from ._code import commit, fingerprint, stale
 from ._data import Data
 from ._page import machine, versions
-from ._worker import Worker, here, plain
+from ._worker import Worker, here
 
 CAP = 30 * 60
 TO_BE_RUN = "to be run"
@@ -82,15 +84,13 @@ class Scale:
         """function(**parameters), or what it returned the last time.
 
         `function` is one of a module (not a lambda) and takes and returns what JSON can hold (arrays become lists). It
-        is known by its name and its parameters, the folder of a `Data` not among them: delete its file to run it again.
+        is known by its name and its parameters, floats to 12 digits, the folder of a `Data` not among them: delete its
+        file to run it again.
         `apart` gives it a process with exactly `cores` threads, as timings want it; a machine of fewer leaves it out.
         CutOff is raised for one that took longer than `cap`; it is run again where the cap is larger than it was.
         """
         name = f"{function.__module__.removeprefix('papers.')}.{function.__name__}"
-        known = {
-            key: str(bool(value.folder)) if isinstance(value, Data) else value for key, value in parameters.items()
-        }
-        text = json.dumps(known, sort_keys=True, default=plain)
+        text = named(parameters)
         file = f"{self.prefix}{name}.{hashlib.sha1(text.encode()).hexdigest()[:12]}.json"
         path = self.folder and self.folder / file
         record = json.loads(path.read_text()) if path and path.exists() else self.held.get((name, text))
@@ -212,6 +212,23 @@ class Scale:
         cores, beside = (max(cell[key] for cell in cells) for key in ("cores", "beside"))
         others = sum(cell["others"] * cell["seconds"] for cell in cells) / sum(cell["seconds"] for cell in cells)
         return f"on {cores} cores, on which up to {beside} threads ran side by side; {others:.1f} were busy with others"
+
+
+def named(parameters):
+    """The parameters of a cell as text, with floats to 12 digits: the last ones of a power differ between machines."""
+
+    def rounded(value):
+        if isinstance(value, Data):
+            return str(bool(value.folder))
+        if isinstance(value, np.ndarray | np.generic):
+            value = value.tolist()
+        if isinstance(value, dict):
+            return {key: rounded(part) for key, part in value.items()}
+        if isinstance(value, list | tuple):
+            return [rounded(part) for part in value]
+        return float(f"{value:.12g}") if isinstance(value, float) else value
+
+    return json.dumps(rounded(parameters), sort_keys=True)
 
 
 def busy(cell):

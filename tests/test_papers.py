@@ -12,7 +12,7 @@ import pytest
 from papers import PAPERS, _clock, _code, _crew, _margins, _page, _verdict
 from papers.__main__ import run
 from papers._data import Data
-from papers._scale import CutOff, NotKept, Scale
+from papers._scale import CutOff, NotKept, Scale, named
 from papers._worker import Worker
 
 
@@ -115,6 +115,19 @@ CALLS = []
 def counted(x):
     CALLS.append(x)
     return x
+
+
+def test_a_cell_is_known_by_its_floats_to_12_digits(tmp_path):
+    """10.0 ** -5 is 1e-05 on one processor and 9.999999999999999e-06 on another."""
+    values = [np.array([1e-5, 0.1]), (np.float64(1 / 3), np.inf, 2), {"x": 0.3}, None, "a", True]
+    other = [[9.999999999999999e-06, 0.1], [0.333333333333, np.inf, 2], {"x": 0.1 + 0.2}, None, "a", True]
+    assert named({"p": values}) == named({"p": other}) != named({"p": [1.00000000001e-5, *other[1:]]})
+    assert json.loads(named({"n": 12345678901234567}))["n"] == 12345678901234567, "whole numbers are left as they are"
+    scale = Scale(False, tmp_path)
+    assert scale.cell(tripled, x=9.999999999999999e-06) == {"value": 3 * 9.999999999999999e-06}, (
+        "it is given all digits"
+    )
+    assert scale.cell(tripled, x=1e-5) == {"value": 3 * 9.999999999999999e-06} and len(list(tmp_path.iterdir())) == 1
 
 
 def test_nothing_is_run_where_only_what_is_kept_may_be(tmp_path):
