@@ -23,9 +23,13 @@ JUDGED = (
     "does, or "
     "more than half where its margin says so. A finding on times is judged only if nothing else kept the processors "
     "busy; where something did, the table has what the times would say, and counts it as not judged. That a fit ends, "
-    "or ends within a limit, is judged all the same: other work can only delay it. A time that was taken once, on a "
-    "quiet machine, counts as it is, and its margin says so. [Margins](margins.md) lists when each was last changed, "
+    "or ends within a limit, is judged all the same: other work can only delay it. Times that are judged come from one "
+    "machine of two cores, one fit at a time; one that was taken once counts as it is, and its margin says so. [Margins](margins.md) lists when each was last changed, "
     "and the verdicts before and after."
+)
+BEHIND = (
+    "Where ours was behind the print, whose machines are of 2004 to 2011: seconds of theirs, of ours on a loaded "
+    "machine of 16 cores on 16 November 2026, and of ours now, alone on a machine of two cores:"
 )
 CLAIMS = (
     "[Claims](claims.md) goes through the experiments of the five papers claim by claim: where each is judged, or "
@@ -115,7 +119,8 @@ class Section:
 
     `protocol` says how the paper did it, `deviations` where this run departs, `data` which data it was; `timed` if it
     reports times, so that the page says so when the machine was shared. `clocked` is the part of the scale that its
-    findings on times rest on, by default the whole.
+    findings on times rest on, by default the whole. `behind` has [what, theirs, ours before, ours now] where a time of
+    ours was worse than the print.
     """
 
     title: str
@@ -128,6 +133,7 @@ class Section:
     remarks: str = ""
     timed: bool = False
     clocked: Any = None
+    behind: list[list[str]] = field(default_factory=list)
 
 
 def mean(values, digits=3, factor=1.0):
@@ -189,15 +195,34 @@ def keep(out, paper, experiment, section, scale):
 def commits(cells):
     """{commit: cells} of the code that the cells were run with, or of the commit that first kept those of before."""
     found = [_commit(cell) for cell in cells]
-    return {commit: found.count(commit) for commit in dict.fromkeys(found)}
+    return {commit: found.count(commit) for commit in sorted(set(found), key=lambda told: (told != "", told))}
 
 
 def _commit(cell):
     told = cell.get("commit", "")
     if cell.get("kept") and (not told or told.endswith("+")):
-        told = f"kept since {cell['kept']}"
+        told = f"{KEPT}{cell['kept']}"
     changed = bool(told and "function" in cell) and stale(cell).startswith("code changed")
-    return told + ", code changed since" * changed
+    return told + CHANGED * changed
+
+
+KEPT, CHANGED = "kept since ", ", code changed since"
+
+
+def told(found):
+    """What `commits` found, as text."""
+    run, kept, changed = [], [], []
+    for commit, cells in found.items():
+        count = f"{cells} cell" + "s" * (cells != 1)
+        bare = commit.removesuffix(CHANGED).removeprefix(KEPT)
+        group = changed if commit.endswith(CHANGED) else kept if commit.startswith(KEPT) else run
+        group.append(f"{bare or 'not recorded'} ({count})")
+    parts = [", ".join(run)] if run else []
+    parts += (
+        [f"not recorded, but kept since {', '.join(kept)}, with the code of the papers as it is now"] if kept else []
+    )
+    parts += [f"run or kept since {', '.join(changed)}, the code of the papers changed since then"] if changed else []
+    return "; ".join(parts)
 
 
 def where(cells):
@@ -298,6 +323,10 @@ def headlines(papers, ran):
                 rows.append([f"[{about.SHORT}]({paper}.md)", claim, item.theirs, item.ours, shown(item)])
         missing += [[f"[{about.SHORT}]({paper}.md)", what, instead] for what, instead in about.MISSING.items()]
     lines = table(["paper", "headline", "theirs", "ours", "verdict"], rows) + [""] if rows else []
+    late = [[f"[{about.SHORT}]({paper}.md)", *row] for paper, about in papers.items()
+            for record in ran[paper] for row in record.get("behind", ())]  # fmt: skip
+    if late:
+        lines += [BEHIND, "", *table(["paper", "what", "theirs", "ours before", "ours now"], late), ""]
     return [*lines, "What could not be had, and what stands in its place:", "",
             *table(["paper", "not to be had", "its stand-in"], missing), ""]  # fmt: skip
 
@@ -342,8 +371,7 @@ def section(name, record):
     ]
     lines += [f"*`--only {name}`, {record['scale']}, {'. Also '.join(runs)}.*", ""]
     if found := record.get("commits"):
-        told = ", ".join(f"{commit or 'not recorded'} ({cells} cells)" for commit, cells in found.items())
-        lines += [f"*Commit of the code: {told}.*", ""]
+        lines += [f"*Commit of the code: {told(found)}.*", ""]
     if cut := record.get("cut"):
         lines += [f"*Cut off and left out: {', '.join(f'{cell} {words}' for cell, words in cut.items())}.*", ""]
     lines += [f"*Timed {record['clock']}.*", ""] if record.get("clock") else []

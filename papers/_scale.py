@@ -211,7 +211,8 @@ class Scale:
             return ""
         cores, beside = (max(cell[key] for cell in cells) for key in ("cores", "beside"))
         others = sum(cell["others"] * cell["seconds"] for cell in cells) / sum(cell["seconds"] for cell in cells)
-        return f"on {cores} cores, on which up to {beside} threads ran side by side; {others:.1f} were busy with others"
+        side = f"up to {beside} threads ran side by side" if beside > 1 else "one thread ran at a time"
+        return f"on {cores} cores, on which {side}; {others:.1f} were busy with others"
 
 
 def named(parameters):

@@ -198,6 +198,11 @@ def test_the_summary_names_the_headlines_that_disagree(tmp_path):
     summary = (tmp_path / "README.md").read_text()
     assert f"| [Kloft 2011](kloft2011.md) | 1 | 0 | 2 | 0 | 0 | {claim}; 1 more |" in summary
     assert f"| [Kloft 2011](kloft2011.md) | {claim} | 1 | 2 | **disagree** |" in summary
+    assert "Where ours was behind" not in summary
+    section.behind = [["rows", "1 s", "5 s", "2 s"]]
+    _page.keep(tmp_path, "kloft2011", about.EXPERIMENTS[0], section, Scale(False))
+    _page.summary(tmp_path, {"kloft2011": about})
+    assert "| [Kloft 2011](kloft2011.md) | rows | 1 s | 5 s | 2 s |" in (tmp_path / "README.md").read_text()
 
 
 @pytest.mark.parametrize("busy", [True, False])
@@ -521,6 +526,10 @@ def test_a_cell_without_a_commit_is_held_against_the_one_that_first_kept_it(monk
     found = [record, record | {"kept": "other"}, record | {"commit": "2", "code": _code.fingerprint(toy.sample)}, {}]
     assert _page.commits(found) == {"kept since same": 1, "kept since other, code changed since": 1, "2": 1, "": 1}
     assert _page.commits([record | {"commit": "2", "code": "other"}]) == {"2, code changed since": 1}
+    assert _page.told({"": 1, "2": 3, "kept since same": 2, "kept since other, code changed since": 1}) == (
+        "not recorded (1 cell), 2 (3 cells); not recorded, but kept since same (2 cells), with the code of the papers "
+        "as it is now; run or kept since other (1 cell), the code of the papers changed since then"
+    )
 
 
 def test_every_margin_is_recorded_with_the_commit_of_its_last_change():

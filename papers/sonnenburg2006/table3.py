@@ -62,11 +62,19 @@ def run(scale, data):
                 "CPU seconds of `chunking` by its `size`, and the seconds of the paper",
                 *_rows(sizes, found),
             ),
-            *([Table(f"The same, {timing.LARGER}", *_rows(timing.ALONE, larger), scale.clock())] if larger else []),
+            *timing.beside("The same", scale, _rows(timing.ALONE, larger)),
         ],
         deviations=timing.DEVIATIONS,
-        timed=True, clocked=alone,
+        timed=True, clocked=alone, behind=_behind(larger, found) if larger else [],
     )  # fmt: skip
+
+
+def _behind(larger, found):
+    theirs = {"Q = 12": {n: row[Q.index(12)] for n, row in PAPER.items()}}
+    return [
+        [f"linadd, Q = 12, {n:,} examples", *(timing.told(rows, "Q = 12", n) for rows in (theirs, larger, found))]
+        for n in (10_000, 30_000)
+    ]
 
 
 def _rows(sizes, found):

@@ -4,7 +4,7 @@ import numpy as np
 
 from .._clock import clocked, median, spread
 from .._data import Data
-from .._page import Figure, panels, unjudged
+from .._page import Figure, Table, panels, unjudged
 from .._scale import NotKept
 from . import splice
 
@@ -81,6 +81,17 @@ def by_one(methods, most):
     }
 
 
+def larger(scale, methods):
+    """The times of all sizes and threads, many fits side by side, but for those that are timed alone only."""
+    shared = {name: method for name, method in methods.items() if name != SVC and "gap 1e-5" not in name}
+    return measure(scale, shared, SIZES)
+
+
+def beside(title, scale, rows):
+    """The table of `larger`, as a list; none of a quick run."""
+    return [] if scale.quick else [Table(f"{title}, {LARGER}", *rows, f"Timed {scale.clock()}.")]
+
+
 def on_many(item):
     """A finding on 4 and 8 threads, which a machine of two cores cannot judge."""
     return unjudged(item, "timed on a loaded machine, since the quiet one has two cores")
@@ -115,6 +126,12 @@ def numbers(found, name):
     """(sizes, seconds) of a method where there are numbers."""
     pairs = [(n, s) for n, s in found[name].items() if not isinstance(s, str)]
     return np.array(pairs).T if pairs else np.zeros((2, 0))
+
+
+def told(found, name, n):
+    """The seconds of a method, the words for them, or – where there are none."""
+    value = found.get(name, {}).get(n)
+    return "–" if value is None else value if isinstance(value, str) else f"{value:.3g}"
 
 
 def slope(found, name, least=1000):
