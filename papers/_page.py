@@ -24,8 +24,8 @@ JUDGED = (
     "more than half where its margin says so. A finding on times is judged only if nothing else kept the processors "
     "busy; where something did, the table has what the times would say, and counts it as not judged. That a fit ends, "
     "or ends within a limit, is judged all the same: other work can only delay it. Times that are judged come from one "
-    "machine of two cores, one fit at a time; one that was taken once counts as it is, and its margin says so. [Margins](margins.md) lists when each was last changed, "
-    "and the verdicts before and after."
+    "machine of two cores, one fit at a time; one that was taken once counts as it is, and its margin says so. "
+    "[Margins](margins.md) lists when each was last changed, and the verdicts before and after."
 )
 BEHIND = (
     "Where ours was behind the print, whose machines are of 2004 to 2011: seconds of theirs, of ours on a loaded "
