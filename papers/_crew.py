@@ -34,6 +34,7 @@ def run(experiments, folder, data, jobs, timed=False, within=None, cap=CAP, fres
             if not running and (limit < least or not queue.look_again(tried)):
                 break
             done, _ = wait(running, timeout=min(1.0, left), return_when=FIRST_COMPLETED)
+            queue.news |= bool(done)
             for future in done:
                 key, _ = running.pop(future)
                 if error := future.exception():
@@ -118,6 +119,7 @@ class _Queue:
 
     def __init__(self, experiments, folder, data, kind, cap, fresh):
         self.folder, self.data, self.kind, self.cap, self.fresh = folder, data, kind, cap, fresh
+        self.news = False  # whether a cell was finished since all were asked
         self.wanted = {experiment: self._asked(experiment) for experiment in experiments}
         self.asked = {experiment: time.monotonic() for experiment in experiments if self.wanted[experiment]}
 
@@ -127,6 +129,9 @@ class _Queue:
 
     def look_again(self, tried, pause=0):
         """Asks those again that were not asked for `pause` seconds; returns whether there is something to run."""
+        if pause and not self.news:
+            return bool(self.next(tried))
+        self.news = any(time.monotonic() - when < pause for when in self.asked.values())
         for experiment in [e for e, when in self.asked.items() if time.monotonic() - when >= pause]:
             self.wanted[experiment], self.asked[experiment] = self._asked(experiment), time.monotonic()
             if not self.wanted[experiment]:
