@@ -192,10 +192,15 @@ def powers(t, p):
 
 
 def _squared_norm(t, r, scale):
-    """(scale/2) ‖t‖_r² for t ≥ 0 and its constraints, by power cones: t_m ≤ u_m^{1/r} s^{1−1/r}, Σ u = s."""
+    """(scale/2) ‖t‖_r² for t ≥ 0 and its constraints, by cones: t_m ≤ u_m^{1/r} s^{1−1/r}, Σ u = s."""
     s = cp.Variable(nonneg=True)
     if r in (1.0, 2.0, np.inf):
         return scale / 2 * cp.square(s), [cp.norm(t, "inf" if r == np.inf else int(r)) <= s]
     u, v = cp.Variable(t.shape), cp.Variable(t.shape)
+    if r == 4 / 3:  # v² ≤ u w and w² ≤ u s: squares alone, of which Clarabel proves more digits
+        w = cp.Variable(t.shape, nonneg=True)
+        pairs = [cp.quad_over_lin(v[m], w[m]) <= u[m] for m in range(t.size)]
+        pairs += [cp.quad_over_lin(w[m], s) <= u[m] for m in range(t.size)]
+        return scale / 2 * cp.square(s), [t <= v, cp.sum(u) <= s, *pairs]
     cones = cp.PowCone3D(u, s * np.ones(t.shape), v, 1 / r)
     return scale / 2 * cp.square(s), [t <= v, cp.sum(u) <= s, cones]
