@@ -136,6 +136,20 @@ def test_predictions_are_those_of_the_kernels(case, normalize):
     np.testing.assert_allclose(two, np.einsum("m,mij->ij", theta, Ks), atol=1e-9)
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+def test_entries_that_stand_twice_count_as_their_sum(ordered):
+    columns, values = np.array([0, 0, 1, 2, 2, 9]), np.array([1.0, 2.0, 3.0, 1.0, 1.0, 5.0])
+    columns = columns if ordered else columns[[2, 0, 1, 3, 4, 5]]
+    values = values if ordered else values[[2, 0, 1, 3, 4, 5]]
+    F = sp.csr_array((values, columns, np.array([0, 3, 4, 5, 6])), shape=(4, 10))
+    for normalize in (None, "spherical", "multiplicative"):
+        found, whole = (
+            FeatureBank.from_list(KernelList.from_spec([Linear()], X), X, normalize=normalize)
+            for X in (F, sp.csr_array(F.toarray()))
+        )
+        np.testing.assert_allclose(found.combined(np.ones(1)), whole.combined(np.ones(1)), atol=1e-12)
+
+
 def test_named_columns_are_found_wherever_they_stand():
     bank, _, _ = bank_and_matrices("named columns")
     cross, new, a = bank.predictor(np.arange(40)), frame(9, seed=2), np.ones((1, 40))

@@ -79,6 +79,22 @@ def test_the_unit_of_a_covariate_does_not_matter():
     assert one.objective_ == pytest.approx(other.objective_, rel=1e-6)
 
 
+def test_columns_of_far_units_keep_their_coefficients():
+    """A column in tiny units stands beside one in huge units that says nothing."""
+    age, noise = Z.age.to_numpy(), np.random.default_rng(5).normal(size=N)
+    far, near = np.column_stack([1e9 * noise, 1e-4 * age]), np.column_stack([noise, age])
+    one, other = (MKLRegressor(KERNELS, C=1.0, tol=1e-7).fit(X, REAL, covariates=z) for z in (far, near))
+    np.testing.assert_allclose(one.covariate_coef_ * [1e9, 1e-4], other.covariate_coef_, atol=1e-3)
+    assert np.abs(other.covariate_coef_[0, 1]) > 0.01
+
+
+def test_covariates_by_name_are_found_in_any_order():
+    given = {"age": Z.age.to_numpy(), "noise": np.random.default_rng(5).normal(size=N)}
+    model = MKLRegressor(KERNELS, C=1.0).fit(X, REAL, covariates=given)
+    other = dict(reversed(given.items()))
+    np.testing.assert_array_equal(model.predict(X, covariates=other), model.predict(X, covariates=given))
+
+
 @pytest.mark.parametrize("options", [
     dict(C="auto"), dict(C=1.0, loss="logistic"), dict(C=1.0, calibrate="sigmoid"),
     dict(C=1.0, class_weight="balanced"),

@@ -124,6 +124,12 @@ def test_a_training_set_is_windows_labels_and_chromosomes(genome, tmp_path):
     assert data.summary().startswith("positives: 80 windows") and "negatives: 160" in data.summary()
 
 
+def test_negatives_keep_away_from_whole_peaks_where_windows_are_narrower(genome):
+    peaks, data = read_bed(genome.peaks), training_set(genome.peaks, genome.reference, 11)
+    assert (data.positives.stop - data.positives.start).max() < (peaks.stop - peaks.start).min()
+    assert not overlap(data.negatives.windows, peaks)
+
+
 def test_the_fasta_files_of_a_training_set_are_read_again(genome, tmp_path):
     data = training_set(genome.peaks, genome.reference, 101)
     assert read_fasta(data.write(tmp_path / "set")[0]) == data.positives.sequences

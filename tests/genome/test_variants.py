@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 from manykernels import MKLClassifier
 from manykernels.datasets import make_genome
-from manykernels.genome import KmerWeights, Variants, deltasvm, read_variants, score_variants, training_set
+from manykernels.genome import KmerWeights, Variants, deltasvm, read_variants, score_variants, scores, training_set
 from manykernels.strings import GappedKmer, Spectrum, WeightedDegree
 
 pytest.importorskip("pyfaidx")
@@ -76,7 +76,8 @@ def expected_window(letters, start, stop, allele, width):
 
 
 @pytest.mark.parametrize("width", [11, 20])
-def test_scores_are_those_of_the_changed_genome(tmp_path, width):
+def test_scores_are_those_of_the_changed_genome(tmp_path, width, monkeypatch):
+    monkeypatch.setattr(scores, "VARIANTS_AT_ONCE", 30)  # several blocks
     rng = np.random.default_rng(1)
     contigs = {name: "".join(rng.choice(list("ACGTacgt"), size=90)) for name in ("chr1", "chr2")}
     path, variants = write_genome(tmp_path / "g.fa", contigs), random_variants(contigs, 80, rng)

@@ -76,6 +76,10 @@ def test_the_conjugate_is_the_supremum(ties, seed):
         assert loss.dual_value(y, c, -share * u) == pytest.approx(-best.fun, abs=1e-5)
     assert loss.dual_value(y, c, -100 * u) == np.inf
     assert loss.dual_value(y, c, np.ones(len(y))) == np.inf
+    alone, more = -(5 * STRATUM + np.array([1.0, 2.0])), np.array([0.5, 0.0])  # a stratum without events
+    far = np.append(y, alone), np.append(c, [1.0, 1.0])
+    assert loss.dual_value(*far, np.append(-u, 0 * more)) == pytest.approx(loss.dual_value(y, c, -u))
+    assert loss.dual_value(*far, np.append(-u, more)) == np.inf
     for part in loss.strata(y, c):
         seen = part.rows[part.last >= 0]
         assert np.ptp((part.decisions(-u) - f)[seen]) < 1e-8

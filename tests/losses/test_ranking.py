@@ -53,6 +53,9 @@ def test_the_conjugate_is_the_least_cost_of_multipliers(seed):
         assert LOSS.dual_value(y, c, a) == pytest.approx(least_cost(y, c, a), rel=1e-6, abs=1e-7)
     for outside in (u, np.ones(len(y)), np.eye(len(y))[3]):  # pulls against the order, a sum that is not 0, no weight
         assert LOSS.dual_value(y, c, outside) == np.inf
+    far = np.append(y, -(5 * STRATUM + np.array([1.0, 2.0]))), np.append(c, [1.0, 1.0])  # a stratum without events
+    assert LOSS.dual_value(*far, np.append(-u, [0.0, 0.0])) == pytest.approx(LOSS.dual_value(y, c, -u))
+    assert LOSS.dual_value(*far, np.append(-u, [0.5, 0.0])) == np.inf
     for part in LOSS.strata(y, c):
         again = part.at(part.decisions(-u))
         np.testing.assert_allclose(again.slope(), u[part.rows], atol=1e-10 * c.sum())

@@ -33,6 +33,13 @@ def test_every_alphabet_gives_back_what_was_encoded(alphabet):
     assert Sequences.encode(list(S), alphabet) == S
 
 
+@pytest.mark.parametrize("size", [3, 4, 5, 14, 15, 16, 17])
+def test_letters_and_unknown_ones_come_back_from_alphabets_of_any_size(size):
+    alphabet = Alphabet("any", "abcdefghijklmnopqrs"[:size], unknown="?")
+    X = texts(alphabet, letters=alphabet.letters[:size] + "?")
+    assert list(Sequences.encode(X, alphabet)) == X and any("?" in x for x in X)
+
+
 @pytest.mark.parametrize("alphabet", **named)
 @pytest.mark.parametrize(
     "kind",

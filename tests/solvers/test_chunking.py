@@ -29,6 +29,7 @@ from manykernels.regularizers import (
 )
 from manykernels.solvers import Solver, solve
 from manykernels.solvers.classical._kernel_rows import CachedRows, ComputedRows, MatrixRows, rows_of
+from manykernels.solvers.classical.chunking import Interleaved
 
 M = 5
 QUADRATIC = ("hinge", "squared_hinge", "squared", "epsilon_insensitive", "huber", "one_class")
@@ -237,6 +238,16 @@ def test_a_run_that_does_not_converge_reports_the_objective_at_outputs_computed_
     q, f = np.einsum("tmi,ti->m", P, s.a), np.einsum("m,tmi->ti", s.theta, P)
     anew = problem.certificate(problem.losses(f, s.b), s.a, s.b, s.theta, q)
     assert not s.converged and s.primal == pytest.approx(anew.primal, rel=1e-12)
+
+
+def test_only_outputs_computed_anew_are_certified(monkeypatch):
+    """Steps update sums, and the last point is confirmed."""
+    anew, refresh = [], Interleaved._refresh
+    monkeypatch.setattr(Interleaved, "_refresh", lambda run: (anew.append(len(run.history)), refresh(run))[1])
+    found = solve(make_problem(regularizer=1.5, n=80), Solver("chunking", size=6), tol=1e-4, max_iter=5000)
+    certified = np.flatnonzero([step["certified"] for step in found.history])
+    assert found.converged and certified[-1] == len(found.history) - 1
+    assert set(certified) - {0} <= set(anew) and len(certified) < len(found.history) / 2
 
 
 @pytest.mark.parametrize("loss", ["logistic", "smooth_hinge"])

@@ -246,6 +246,18 @@ def test_tables_have_the_columns_that_were_asked_for(tmp_path):
     assert len(both) == 6 and len(both.pieces()) == 3
 
 
+@pytest.mark.parametrize("n", range(1, 6))
+def test_blocks_hold_every_row_to_the_last(tmp_path, n):
+    frame = pd.DataFrame({"a": np.arange(float(n))})
+    frame.to_feather(tmp_path / "f.feather")
+    frame.to_parquet(tmp_path / "f.parquet")
+    frame.to_csv(tmp_path / "f.csv", index=False)
+    for source in (ParquetFiles(tmp_path / "f.feather", rows=2), ParquetFiles(tmp_path / "f.parquet", rows=2),
+                   CSVFiles(tmp_path / "f.csv", rows=2)):  # fmt: skip
+        blocks = [np.ravel(block) for piece in source.pieces() for block, _ in source.read(piece)]
+        assert np.concatenate(blocks).tolist() == frame.a.tolist() and len(source) == n
+
+
 def test_options_of_a_table_reach_its_header_too(tmp_path):
     (tmp_path / "f.csv").write_text("# first\nu;v\n1,5;2\n3,5;4\n")
     source = CSVFiles(tmp_path / "f.csv", columns=["v"], sep=";", comment="#", decimal=",")
