@@ -235,9 +235,9 @@ def run(scale, data):
             "number of "
             "the sample as a column.",
             "A relative gap of 1e-3 for all methods. Kernels with weight above 1e-6 of the largest are counted.",
-            "The level method and SimpleMKL were timed apart, at C = 1 and to a gap of 0.01, not at the C chosen, with τ = "
-            "0.9 to the end, where the paper raises it to 0.99; τ = 0.5, our default, takes a fifth of the steps (see "
-            "Theorems 4 and 5). Its GMKL stops after 500 steps or at a change of θ below 0.001.",
+            "The level method and SimpleMKL were timed apart, at C = 1 and to a gap of 0.01, not at the C chosen, with "
+            "τ = 0.9 to the end, where the paper raises it to 0.99; τ = 0.5, our default, takes a fifth of the steps "
+            "(see Theorems 4 and 5). Its GMKL stops after 500 steps or at a change of θ below 0.001.",
         ],
         timed=True,
         clocked=alone,
