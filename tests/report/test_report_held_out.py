@@ -31,6 +31,8 @@ def test_a_search_is_scored_by_the_model_that_each_training_fold_chose():
             scores.append(clone(model).set_params(C=C).fit(rows[train], labels[train]).score(rows[test], labels[test]))
     assert found["nested"]["done"] and own != whole
     np.testing.assert_allclose(found["folds"], own)
+    assert found["mean"] == pytest.approx(np.mean(own))
+    assert found["se"] == pytest.approx(np.std(own, ddof=1) * np.sqrt(1 / 3 + 20 / 40))  # training sets overlap
 
 
 @pytest.mark.parametrize("size", [40, 90])

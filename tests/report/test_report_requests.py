@@ -290,7 +290,10 @@ def test_examples_have_the_names_of_their_rows():
     named = pd.DataFrame(X[:2], index=pd.RangeIndex(2, name="patient"))
     assert list(_singles.ids_of(named)) == [0, 1]
     assert list(_singles.ids_of(pd.DataFrame(X[:2], index=["p", "q"]))) == ["p", "q"]
-    left = pd.DataFrame(X[:3], index=["p", "q", "r"])
+    left, other = (pd.DataFrame(X[:3], index=list(names)) for names in ("pqr", "pqs"))
+    assert list(_singles.ids_of({"a": left, "b": left, "c": X[:3]})) == ["p", "q", "r"]
+    assert _singles.ids_of({"a": left, "b": left, "c": other}) is None
+    assert _singles.ids_of({"a": left, "b": other}) is None and _singles.ids_of({"a": X[:3]}) is None
     assert _singles.ids_of(Pairs([[2, 0], [0, 1]], left, X[:2])) == ["r × 0", "p × 1"]
     times = np.array([(True, 2.5), (False, 30.0)], dtype=[("event", bool), ("time", float)])
     assert [_singles._plain(one) for one in times] == ["event at 2.5", "censored at 30"]

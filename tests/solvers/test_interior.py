@@ -54,6 +54,17 @@ def test_it_reaches_the_conic_optimum(loss, p, width, sparse, intercept):
     assert found.primal == pytest.approx(truth, rel=1e-4)
 
 
+def test_the_dual_point_proves_the_dual_value_wherever_the_run_ends():
+    X, y = data(n=80, d=20, density=1.0)
+    problem, _ = posed(rank_one_kernels(20), X, y, "hinge", LpNorm(1), 10.0)
+    everyone = np.arange(80)
+    for steps in (1, 2, 3, 4, 6, 100):
+        found = solve(problem, "interior", tol=1e-6, max_iter=steps)
+        point = found.a if found.dual_a is None else found.dual_a
+        q = np.einsum("tmi,ti->m", problem.bank.products(point, everyone), point)
+        assert problem.dual_value(point, q[problem.kernels]) == pytest.approx(found.dual, rel=1e-9, abs=1e-9)
+
+
 def test_the_entropy_is_another_smooth_conjugate():
     X, y = data(seed=4)
     problem, Ks = posed(rank_one_kernels(30), X, y, "hinge", Entropy(0.5))
