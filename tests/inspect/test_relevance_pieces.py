@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t
 from sklearn.metrics import make_scorer, mean_absolute_error
+from sklearn.model_selection import StratifiedKFold
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
 from manykernels.inspect import held_out, relevance, relevance_result
@@ -24,7 +25,7 @@ from manykernels.inspect.sources import (
     read_sources,
     shared_columns,
 )
-from manykernels.kernels import RBF, KernelList, Linear
+from manykernels.kernels import RBF, Categorical, KernelList, Linear
 from manykernels.losses import Squared
 from manykernels.solution import Solution
 
@@ -357,3 +358,25 @@ def test_groups_of_sources_are_joined_through_others():
     rows = [Row(f"k{m}", "source", np.arange(5) == m) for m in range(5)]
     assert joined_sources(kernels, rows, {}) == [[0, 1, 2, 3, 4]]
     assert joined_sources(kernels, rows[:3], {}) == [[0], [1, 2]]
+
+
+def test_rounding_does_not_choose_between_equal_classes():
+    """Issue 11, point 1. The hinge loss gives −1 to each class where none has half of the examples of a category."""
+    rng = np.random.default_rng(7)
+    kind = np.repeat([0, 1, 2, 3, 4], [20, 20, 20, 20, 30])
+    site = np.where(rng.random(110) < 0.4, kind, rng.integers(0, 5, 110))
+    texts, other = pd.DataFrame({"site": [f"s{k}" for k in site]}), rng.normal(size=(110, 2))
+    flags = pd.DataFrame({f"s{k}": (site == k) / 1.0 for k in (3, 0, 4, 1, 2)})
+    cut, alone = list(StratifiedKFold(3).split(site, kind)), []
+    for X, kernel in ((texts, Categorical()), (flags, Linear())):
+        X = X.assign(a=other[:, 0] + kind, b=other[:, 1])
+        kernels = [("site", kernel, list(X.columns[:-2])), ("a", RBF(1.0), ["a"]), ("b", RBF(1.0), ["b"])]
+        model = MKLClassifier(kernels, C=1.0)
+        alone.append(relevance(model, X, kind, cv=cut, kernels=False).score_alone[:, 0])
+    np.testing.assert_array_equal(alone[0], alone[1])
+    known = [np.bincount(kind[train][site[train] == k], minlength=5) for train, _ in cut for k in range(5)]
+    best = np.array([seen.argmax() if 2 * seen.max() > seen.sum() else 4 for seen in known]).reshape(3, 5)
+    excess = np.array([2 * seen.max() - seen.sum() for seen in known])
+    assert excess.all() and 3 < np.sum(excess < 0) < 12
+    for (_, test), found, told in zip(cut, alone[0], best, strict=True):
+        assert found == pytest.approx(np.mean(told[site[test]] == kind[test]))

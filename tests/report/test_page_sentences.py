@@ -48,6 +48,9 @@ def test_sentences_on_what_matters():
     many = [unit(n, 0.3 - 0.01 * k, 0.1, 0.1) for k, n in enumerate("abcde")]
     assert told(*many).startswith("What clearly matters: a, b and c. 2 more sources clearly matter.")
     assert "1 more source clearly matters." in told(*many[:4])
+    used = [{key: v for key, v in u.items() if key != "drop"} | {"permute_low": 0.1} for u in many]
+    said = told(*used, measure="permute")  # issue 11, point 1
+    assert said.startswith("What the model clearly uses: a, b and c. 2 more sources are clearly used.")
     near = unit("n", 0.5, -0.1, 0.1), unit("o", 0.4, -0.1, 0.1)
     assert "n (+0.500) and o (+0.400) may matter as much, but this is not certain for any of them." in told(*near, a)
     assert "n (+0.500) may matter as much, but this is not certain." in told(near[0], a)

@@ -123,8 +123,8 @@ _EXPLAINED = {
     "line is a 95 % interval. A source clearly matters if the line lies above 0, the model is not better without the "
     "source, and the whole model is clearly better than a guess.",
     "permute": f"{strong('Shuffled')} says how much the model uses a source on new examples: the loss in {{score}} "
-    "when the values of the source change places between examples. The line is a 95 % interval. A source clearly "
-    "matters if the line lies above 0 and the whole model is clearly better than a guess. "
+    "when the values of the source change places between examples. The line is a 95 % interval. The model clearly uses "
+    "a source if the line lies above 0 and the whole model is clearly better than a guess. "
     'relevance="full" also fits the model without the source.',
     "share": "The relevance of sources on new examples was not measured: it needs targets and held-out examples.",
 }
@@ -221,9 +221,9 @@ def sources(facts):
     for group in found["groups"]:
         out.append(
             paragraphs(
-                f"{words._list([name(one, 40) for one in group['names']])} can replace each other: without one of them "
-                f"the score hardly changes, but without all of them it falls by {number(group['drop'], 3)} "
-                f"± {number(group['drop_se'], 3)}."
+                f"{words._list([name(one, 40) for one in group['names']])} can replace each other: for none of them is "
+                "it clear that the score falls without it, but without all of them it falls by "
+                f"{number(group['drop'], 3)} ± {number(group['drop_se'], 3)}."
             )
         )
     for one in found["shared"]:

@@ -187,19 +187,23 @@ def _what_matters(facts):
             "No source is clearly relevant on new examples: no interval lies above 0, or the model is better without "
             "the source."
             if measure == "relevance"
-            else "Shuffling finds no source that clearly matters by itself: no interval lies above 0."
+            else "By shuffling, the model clearly uses no source by itself: no interval lies above 0."
         )
         return said + shuffled(facts) + _inside(facts, every)
     top, used = sure[:3], facts["sampled"]["used"]
     listed = _list([called(unit, True) for unit in top])
-    said, rest, lost = f"What clearly matters: {listed}.", len(sure) - len(top), len(units) - len(sure)
+    used_only = measure == "permute"  # which does not tell whether others can replace a source
+    said = f"What {'the model clearly uses' if used_only else 'clearly matters'}: {listed}."
+    rest, lost = len(sure) - len(top), len(units) - len(sure)
     if rest:
-        said += f" {count(rest, 'more source')} clearly {'matters' if rest == 1 else 'matter'}."
+        verb = "is clearly used" if rest == 1 else "are clearly used"
+        said += f" {count(rest, 'more source')} "
+        said += f"{verb if used_only else 'clearly matters' if rest == 1 else 'clearly matter'}."
     near = [unit for unit in units if unit not in sure and unit.get(measure, -math.inf) > top[-1][measure]]
     if near:
         listed = _list([f"{called(unit)} ({number(unit[measure], 3, True)})" for unit in near[:3]])
         ends = "this is not certain" if len(near) == 1 else "this is not certain for any of them"
-        said += f" {listed} may matter as much, but {ends}."
+        said += f" {listed} may {'be used' if used_only else 'matter'} as much, but {ends}."
     if lost and measure == "relevance":
         others = [unit for unit in units if unit not in sure]
         many = sum(len(unit["members"]) for unit in others)
