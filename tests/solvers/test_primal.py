@@ -24,11 +24,16 @@ def test_the_certificate_is_that_of_the_point_that_is_returned(loss, max_iter):
     problem = Problem(bank, y, losses.get(loss), LpNorm(2), 2.0)
     s = solve(problem, "primal", tol=1e-3, max_iter=max_iter)
     assert s.n_iter == len(s.history) <= max_iter
-    P = bank.products(s.a, np.arange(400))
-    q, outputs = np.einsum("tmi,ti->m", P, s.a), np.einsum("m,tmi->ti", s.theta, P)
-    exact = problem.certificate(problem.losses(outputs, s.b), s.a, s.b, s.theta, q)
+    exact = certificate_of(problem, s)
     assert s.primal == pytest.approx(exact.primal, rel=1e-5)
     assert exact.gap == pytest.approx(s.gap, abs=1e-5) and (s.converged or max_iter < 1000)
+
+
+def certificate_of(problem, s):
+    """The certificate of a solution, computed anew."""
+    P = problem.bank.products(s.a, np.arange(problem.bank.n))
+    q, outputs = np.einsum("tmi,ti->m", P, s.a), np.einsum("m,tmi->ti", s.theta, P)
+    return problem.certificate(problem.losses(outputs, s.b), s.a, s.b, s.theta, q)
 
 
 def problem_of(loss, **options):
@@ -56,16 +61,19 @@ def test_it_has_converged_where_the_gap_is_that_of_the_tol_that_was_asked_for(lo
     assert coarse.converged and coarse.gap <= 2 * alone.gap
 
 
+@pytest.mark.parametrize("last", [1, 2, 3])
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
-def test_an_interrupted_run_ends_there(loss):
-    """Issue 11, point 24. No other solver goes on."""
+def test_an_interrupted_run_ends_there(loss, last):
+    """Issue 11, point 24. No other solver goes on, and the values are those of the point that is returned."""
 
     def stop(record):
-        if record["iteration"] == 2:
+        if record["iteration"] == last:
             raise KeyboardInterrupt
 
-    found = solve(problem_of(loss), "primal", tol=1e-9, callback=stop)
-    assert found.interrupted and not found.converged and found.n_iter == len(found.history) == 3
+    problem = problem_of(loss)
+    found = solve(problem, "primal", tol=1e-9, callback=stop)
+    assert found.interrupted and not found.converged and found.n_iter == len(found.history) == last + 1
+    assert found.primal == pytest.approx(certificate_of(problem, found).primal, rel=1e-5)
 
 
 def test_features_that_are_kept_between_passes_have_a_quarter_of_the_memory_limit(monkeypatch):
