@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from naive_strings import matrix
 
 from manykernels.banks.words import degree_predictor
 from manykernels.banks.words.degree import DegreeBank
 from manykernels.kernels import KernelList
 from manykernels.sequences import Sequences
-from manykernels.strings import WeightedDegree, degree_kernels
+from manykernels.strings import WeightedDegree, degree_kernels, position_kernels
 
 
 def texts(alphabet, n, length, seed, unknown):
@@ -39,6 +40,17 @@ def test_a_look_up_is_the_sum_over_the_support(alphabet, d, length, unknown, mon
         monkeypatch.setattr(degree_predictor, "MAX_SUPPORT_WORDS", words)
         found = predictor.prepared(a, np.ones(1), room)(new)
         assert np.all(np.abs(found - naive) <= 1e-12 * size)
+
+
+@pytest.mark.parametrize("degree, block", [(1, 1), (1, 2), (3, 1)])
+def test_kernels_of_positions_differ_even_if_their_words_count_alike(degree, block):
+    rng = np.random.default_rng(3)
+    X = ["".join(rng.choice(list("ACGT"), 6)) for _ in range(12)]
+    kernels = KernelList.from_spec(position_kernels(6, degree, block=block), X)
+    bank, theta = DegreeBank.from_list(kernels, X, normalize=None), np.arange(1.0, kernels.M + 1) ** 2
+    expected = np.einsum("m,mij->ij", theta, [matrix(kernel, X) for kernel in kernels.kernels])
+    np.testing.assert_allclose(bank.combined(theta), expected, rtol=1e-6)
+    np.testing.assert_allclose(bank.block(np.arange(12), theta), expected, rtol=1e-6)
 
 
 def test_what_is_gathered_keeps_to_its_room():
