@@ -6,6 +6,9 @@ sum           the plain sum of kernels over SVC on the summed kernel, the summin
 cold          import over scikit-learn's; the first fit and the first prediction of a new process, an empty cache
 compress      operations of a prediction over those of the compressed model, and its error
 threads       16 threads over one; 16 over 8; sixteen fits of one thread side by side
+classical     the solvers of the papers beside what these print, SVC and packages that are installed: `originals.py`
+scales        the share of a fit that the bank takes; the error of scales from a sample
+suite         the tests, from a cold cache of compiled loops
 digits        60,000 digits × 50 kernels
 million       a million sequences × 20 degrees
 card          60,000 digits × 50 kernels, and a million rows × 20 kernels × 256 random features
@@ -28,14 +31,15 @@ from statistics import median
 
 import numpy as np
 
+from . import originals
 from .datasets import GEOMETRIC, around_median, load_mnist, load_ten_digits, normalise, rbf_stack
 from .report import clock, console, norm, paired, show, timed, write
 from .solvers._base import svc
 from .threads import estimator, problem
 
 GROUPS = {  # name: the cores that it needs, or "card"
-    "passes": 1, "tight": 1, "sum": 1, "cold": 1, "compress": 1, "million": 2, "threads": 16, "digits": 16,
-    "card": "card",
+    "passes": 1, "tight": 1, "sum": 1, "cold": 1, "compress": 1, "classical": 1, "scales": 1, "suite": 1, "million": 2,
+    "threads": 16, "digits": 16, "card": "card",
 }  # fmt: skip
 NEW_PROCESS = "import time; {first}; t = time.process_time(); {then}; print(time.process_time() - t)"
 FIT = "MKLClassifier().fit(X, y)"
@@ -185,6 +189,37 @@ def compress(data, quick, cores):
         yield f"compress(1e-3), {n:,} digits × {M}: operations", "≥", 5, before / after, "times fewer"
         seconds = [timed(partial(m.decision_function, new))[0] for m in (model, small)]
         yield f"compress(1e-3), {n:,} digits × {M}: time", "", None, seconds[0] / seconds[1], "× shorter"
+
+
+classical = originals.classical
+
+
+def scales(data, quick, cores):
+    from manykernels.banks import PairwiseBank
+    from manykernels.kernels import KernelList
+
+    n, M = (500, 5) if quick else (12_000, 50)
+    X, y, small, kernels, _ = problem("digits", n, M, data)
+    model = estimator(kernels, 1, {}, None).fit(*small)
+    make = partial(PairwiseBank, KernelList.from_spec(kernels, X), X)
+    start = time.process_time()
+    bank = make()
+    spent = time.process_time() - start
+    start = time.process_time()
+    model.fit(X, y)
+    yield f"{n:,} digits × {M}, p = 1: making the bank", "≤", 0.5, spent / (time.process_time() - start), "of a fit"
+    error = np.abs(bank.scale / make(sampled=False).scale - 1).max()
+    yield f"{n:,} digits × {M}: scales from a sample, largest error", "≤", 1e-3, error, "of a scale"
+
+
+def suite(data, quick, cores):
+    tests = ["tests/regularizers"] if quick else []
+    with tempfile.TemporaryDirectory() as cache:
+        command = [sys.executable, "-m", "pytest", "-q", "-x", *tests]
+        seconds, found = clock(partial(subprocess.run, command, env=os.environ | {"NUMBA_CACHE_DIR": cache},
+                                       stdout=subprocess.DEVNULL, check=False))  # fmt: skip
+    words = "the suite from a cold cache" if not found.returncode else "the suite from a cold cache FAILED"
+    yield words, "≤", 420, seconds, "s"
 
 
 def threads(data, quick, cores):

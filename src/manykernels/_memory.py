@@ -15,7 +15,7 @@ class Share(NamedTuple):
 
 
 SHARES = {
-    "matrices kept": Share(2, 2**32),  # kernel matrices that a fit keeps
+    "matrices kept": Share(2, 2**32),  # kernel matrices that a fit keeps, or the rows that `chunking` caches
     "matrices of folds": Share(1, 2**32),  # of all examples; folds share them
     "copied rows": Share(1, 2**63),  # of a stack in memory, for the active examples
     "rows read from files": Share(2, 2**63),  # of a stack on disk
@@ -24,7 +24,7 @@ SHARES = {
     "one matrix of pairs": Share(1, 2**32),  # the largest one of a kernel of pairs
     "base blocks": Share(4, 2**31),  # distances and products for kernels computed on the fly
     "tiles": Share(2, 2**33),  # of kernels computed on the fly
-    "kernel rows": Share(4, 2**30),  # that `chunking` caches; from which scales are estimated
+    "kernel rows": Share(4, 2**30),  # from which scales are estimated
     "values of words": Share(2, 2**29),
     "values of all words": Share(2, 2**31),  # that are possible, twice for each kernel
     "tables of words": Share(4, 2**63),  # values of short words, besides a bound by the data

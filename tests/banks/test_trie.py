@@ -1,6 +1,7 @@
 """Words at their positions in tables and tries: the kernels themselves, with and without shifts, and the fits."""
 
 import pickle
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -94,12 +95,16 @@ def check(spec, S, new, normalize=None):
     parts = np.einsum("mij,tj->tmi", Ks, a)
     close(bank.diagonals(), np.einsum("mii->mi", Ks))
     close(bank.combined(theta, rows, rows[:2]), np.einsum("m,mij->ij", theta, Ks)[np.ix_(rows, rows[:2])])
-    close(bank.products(a, every), parts)
+    rest = np.setdiff1d(every, rows)
+    for cost in (0.0, 1e9):  # by look-ups; by pairs, if all positions count alike
+        with patch.object(_trie_stores, "LOOK_UP_COST", cost):
+            close(bank.products(a, every), parts)
+            first = np.einsum("ij,tj->ti", Ks[0][np.ix_(rest, rows)], a[:, rows])[:, None]
+            close(bank.products(a[:, rows], rows, rest, every[:1]), first)
     vectors = bank.vectors()
     for some in np.array_split(rng.permutation(n), 5):
         vectors.add(some, np.zeros(len(some)), a[1, some])
     vectors.add(rows, a[1, rows], a[0, rows] - a[1, rows])
-    rest = np.setdiff1d(every, rows)
     vectors.add(rest, a[1, rest], a[0, rest] - a[1, rest])
     size = np.einsum("ti,mij,tj->m", np.abs(a), np.abs(Ks), np.abs(a)).max()
     close(vectors.q, np.einsum("i,mi->m", a[0], parts[0]), size)

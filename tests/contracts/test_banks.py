@@ -279,6 +279,9 @@ def test_a_bank_gives_its_matrices_and_holds_them(name, normalize):
     rows, some = np.array([0, 3, 4, 17, 39]), np.array([0, 2])
     case.close(case.bank.matrices(), case.S)
     case.close(case.bank.matrices(some, rows, f8), case.S[some][:, rows][:, :, rows])
+    stripes = np.full((len(some), len(rows), n), np.nan)
+    case.bank.stripes(rows, some, lambda k, r0, r1, c0, c1, block: stripes.__setitem__(np.s_[k, r0:r1, c0:c1], block))
+    case.close(stripes, case.S[some][:, rows])
     held = case.bank.held(exact=True)
     assert (held is case.bank) == (case.bank.explicit or name.startswith("device")) and held.names == case.bank.names
     np.testing.assert_array_equal(held.usable, case.bank.usable)

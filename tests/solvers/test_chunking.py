@@ -133,7 +133,7 @@ def test_rows_cached_within_a_tiny_limit_give_the_same_result():
     whole = solve(problem, "chunking", tol=1e-6)
     tight = on_the_fly()
     for slots in (0, 5, 40):
-        tight.memory_limit = 4 * slots * tight.M * tight.n * 8
+        tight.memory_limit = 2 * slots * tight.M * tight.n * 8
         assert rows_of(tight, np.arange(tight.M)).slots == slots
         solution = solve(make_problem(n=80, kernels=tight), Solver("chunking", size=30), tol=1e-6)
         assert solution.gap <= 1e-6

@@ -13,19 +13,24 @@ from ._narrow_views import NarrowViews
 
 TILES_PER_THREAD = 5  # held at a time
 MIN_TILE_ENTRIES = 16 * 64
+MIN_SQUARE_COLUMNS = 1024
 MIN_PLAIN_TABLE = 4  # exponentials that take NumPy longer than a table
 MAX_KEPT_TABLES = 64
 MIN_PRODUCT_COST = 2e5  # nanoseconds of the products of one group by rows
 
 
-def tile_shape(n_rows, n_cols, itemsize, threads=1, budget=None, parts=16):
+def tile_shape(n_rows, n_cols, itemsize, threads=1, budget=None, parts=16, square=False):
     """(rows, cols) of a tile of at most 2¹⁸ entries, fewer if `TILES_PER_THREAD` of them exceed the budget.
 
-    The rows are cut into at least `parts` parts, unless the parts would have fewer than 16 rows.
+    The rows are cut into at least `parts` parts, unless the parts would have fewer than 16 rows. `square` tiles cut the
+    columns instead: a kernel that is called reads the examples of both sides again for every tile.
     """
     entries = 2**18
     if budget is not None:
         entries = int(np.clip(budget // (TILES_PER_THREAD * itemsize * threads), MIN_TILE_ENTRIES, entries))
+    if square:
+        rows = max(1, min(n_rows, int(np.sqrt(entries))))
+        return rows, max(1, min(n_cols, entries // rows, max(MIN_SQUARE_COLUMNS, -(-n_cols // parts))))
     rows = max(1, min(n_rows, 256, int(np.sqrt(entries / 4)), max(16, -(-n_rows // parts))))
     return rows, max(1, min(n_cols, entries // rows))
 
@@ -56,7 +61,8 @@ class Tiles:
 
     def shape(self, n_rows, n_cols, layers=1, parts=16):
         budget = None if self.budget is None else self.budget // layers
-        return tile_shape(n_rows, n_cols, self.dtype.itemsize, n_threads(self.n_jobs), budget, parts)
+        called = any(group.pairs.kind is None for group in self.groups)
+        return tile_shape(n_rows, n_cols, self.dtype.itemsize, n_threads(self.n_jobs), budget, parts, called)
 
     def active(self, wanted):
         """(number, group, positions of its wanted kernels) of the groups with a wanted kernel."""

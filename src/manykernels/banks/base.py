@@ -122,6 +122,11 @@ class Bank(Tagged, ABC):
             S[k] = self.combined(np.eye(1, self.M, m)[0], rows, rows, dtype=dtype)
         return S
 
+    def stripes(self, rows: np.ndarray, kernels: np.ndarray, put: Callable[..., None]) -> None:
+        """Calls put(k, r0, r1, c0, c1, block), from any thread, with the parts of K_m[rows] of some kernels m."""
+        for k, m in enumerate(kernels):
+            put(k, 0, len(rows), 0, self.n, self.combined(np.eye(1, self.M, m)[0], rows, None))
+
     def held(self, exact: bool = False) -> Bank:
         """A bank with the same kernels as matrices in memory if they fit and save time over several fits; else self.
 

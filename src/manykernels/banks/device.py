@@ -48,7 +48,8 @@ class OnDevice(Bank):
         return self.tiles.products(np.atleast_2d(np.asarray(A, float)), support, rows, kernels)
 
     # the general versions; those of the other banks read arrays of the host
-    outputs, matrices, restrict, held = Bank.outputs, Bank.matrices, Bank.restrict, Bank.held
+    outputs, matrices, stripes = Bank.outputs, Bank.matrices, Bank.stripes
+    restrict, held = Bank.restrict, Bank.held
 
     def inner(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool) -> Any:
         return DeviceProblem(loss, y, c, intercept, self.n_jobs)

@@ -194,6 +194,8 @@ class ExplicitBank(Bank):
     def combined(self, theta, rows=None, cols=None, dtype=None, shifted=False):
         rows = np.arange(self.n) if rows is None else rows
         cols = np.arange(self.n) if cols is None else cols
+        if np.array_equal(rows, cols):
+            return self.block(rows, theta).astype(dtype or np.float64, copy=False)
         both = np.union1d(rows, cols)
         K = self.block(both, theta)
         return K[np.ix_(np.searchsorted(both, rows), np.searchsorted(both, cols))].astype(dtype or np.float64)

@@ -6,6 +6,7 @@ No array has M·n² entries. The tiles and the order of sums do not depend on th
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -308,17 +309,35 @@ class PairwiseBank(Bank):
             S, self._unscaled = self._unscaled, None
             S *= self.scale[:, None, None]
             return S if dtype is None else S.astype(dtype, copy=False)
-        sides = take(self.sides, rows, self.tiles.active(np.isin(np.arange(self.M), kernels)))
-        n, where = self.n if rows is None else len(rows), np.full(self.M, -1)
-        where[kernels] = np.arange(kernels.size)
+        n = self.n if rows is None else len(rows)
         S = np.empty((kernels.size, n, n), self.dtype if dtype is None else dtype)
+        self._separate(rows, rows, kernels, lambda layers: writer(S, True, layers))
+        return S
+
+    def stripes(self, rows: np.ndarray, kernels: np.ndarray, put: Callable[..., None]) -> None:
+        def emit(layers):
+            def put_all(r0, r1, c0, c1, blocks):
+                for k, block in zip(layers, blocks, strict=True):
+                    put(k, r0, r1, c0, c1, block)
+
+            return put_all
+
+        self._separate(rows, None, kernels, emit)
+
+    def _separate(self, rows, cols, kernels, emit):
+        """Calls emit(their numbers) for up to `KERNELS_PER_PASS` kernels of one base, and that with each tile."""
+        active, symmetric = self.tiles.active(np.isin(np.arange(self.M), kernels)), rows is cols
+        left = take(self.sides, rows, active)
+        right = left if symmetric else take(self.sides, cols, active)
+        n_rows, n_cols = (self.n if r is None else len(r) for r in (rows, cols))
+        where = np.full(self.M, -1)
+        where[kernels] = np.arange(kernels.size)
         for group in self.groups:
             members = np.sort(group.members[where[group.members] >= 0])
             for first in range(0, members.size, KERNELS_PER_PASS):
                 layers = members[first : first + KERNELS_PER_PASS]
                 one = (np.arange(self.M) == layers[:, None]).astype(float)
-                self.tiles.weighted(sides, sides, one, n, n, writer(S, True, where[layers]), True)
-        return S
+                self.tiles.weighted(left, right, one, n_rows, n_cols, emit(where[layers]), symmetric)
 
     def held(self, exact: bool = False) -> Bank:
         """Matrices if float32 has enough digits and they are faster to read than to compute."""

@@ -1,16 +1,20 @@
 """Groups of kernels that share stores, and the stores, for banks/words/trie.py."""
 
 import math
+from functools import cached_property
 
 import numpy as np
 
 from ..._state import check, check_array, check_csr, check_index, check_integer
 from ..._threads import n_threads, run_blocks, slices
-from ...strings.planes import across, planes
+from ...strings.planes import across
 
 MAX_TABLE_WORDS = 2**12  # of the longest length in the table of a position
 SAVED = ("view", "which", "row_factor", "factor", "shape", "cells", "direct")  # attributes of a group in files
 NAMES = {"row_factor": "share"}  # their other names there
+LOOK_UP_COST = 70.0  # nanoseconds of the words at a position
+MAX_CELLS = 2**22
+ROWS_COMPARED = 512  # at a time
 TRIE_LANES = 4  # ranges of positions that threads change in parallel
 
 
@@ -97,12 +101,42 @@ class TrieGroup:
         """Σ_m θ_m coef_m, (S + 1, L, d), for the weights θ of all kernels."""
         return (self.cells @ (theta[self.which] * self.factor**2)).reshape(self.shape)
 
-    def block(self, X, weight, n_jobs):
-        """Σ weight [s, l, k] · (common words of k + 1 letters at l and l ± s) of all pairs of these sequences."""
+    def compares(self, size):
+        """Whether comparing every sequence with `size` others takes less time than a look-up of its words."""
+        cost = -(-self.shape[1] // 64) * (4.0 + 0.3 * self.shape[2])  # nanoseconds of a pair
+        return size * cost < LOOK_UP_COST * len(self.places) and self.by_letters is not None
+
+    @cached_property
+    def by_letters(self):
+        """The coefficients by the number of letters, (d, M), if they are the same at every position; else None."""
+        (shifts, L, d), M = self.shape, len(self.which)
+        if shifts > 1 or L * d * M > MAX_CELLS:
+            return None
+        table = self.cells.toarray().reshape(L, d, M)
+        past = (np.arange(L)[:, None] + np.arange(d) >= L)[:, :, None]
+        return table[0] if np.all((table == table[0]) | past) else None
+
+    def pair_products(self, left, right, A, n_jobs):
+        """Σ_j A_tj k_m(x_i, y_j), (T, M, n), of sequences as bit planes, without factors."""
+        from ...loops.strings import sum_degrees
+
+        coef, columns = self.by_letters, across(right)
+        found = np.empty((len(A), coef.shape[1], len(left)))
+
+        def part(rows):
+            words = np.zeros((len(left[rows]), len(A), len(coef)))
+            sum_degrees(left[rows], columns, A, words)
+            found[:, :, rows] = coef.T @ words.transpose(1, 2, 0)
+
+        run_blocks(part, slices(len(left), -(-len(left) // ROWS_COMPARED)), n_jobs)
+        return found
+
+    def block(self, left, weight, n_jobs):
+        """Σ weight [s, l, k] · (common words of k + 1 letters at l and l ± s) of all pairs of bit planes."""
         from ...loops.strings import add_degrees, add_positions, shift_planes
 
-        left = planes(X)
-        right, K, zero = across(left), np.zeros((1, len(X), len(X))), np.zeros(1)
+        n, right, zero = len(left), across(left), np.zeros(1)
+        K = np.zeros((1, n, n))
         moved = np.empty_like(right)
         for s, table in enumerate(weight):
             if not table.any():
@@ -119,7 +153,7 @@ class TrieGroup:
                     else:
                         add_positions(left[low], moved, runs, zero, K[:, low])
 
-                run_blocks(part, slices(len(X), n_threads(n_jobs)), n_jobs)
+                run_blocks(part, slices(n, n_threads(n_jobs)), n_jobs)
         return K[0]
 
 

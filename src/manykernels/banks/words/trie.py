@@ -15,14 +15,16 @@ import numpy as np
 
 from ..._memory import MemoryBudget
 from ..._state import check, check_is, check_same
-from ..._threads import run_blocks
+from ..._threads import n_threads, run_blocks, slices
 from ...kernels.normalize import inverse_root, kind_of
 from ...strings.base import check_alike, check_length
+from ...strings.planes import planes
 from ..explicit import ExplicitBank, diagonals, len_of
 from ..vectors import Vectors
 from ._trie_stores import TRIE_LANES, Store, TrieGroup, letters
 
 PACKED_ROWS = 4096  # sequences packed at a time
+MIN_ROWS = 128  # looked up by a thread
 NO_CELLS = np.empty(0, np.int32)
 
 
@@ -37,7 +39,7 @@ class TrieBank(ExplicitBank):
         self.n, self.M, self.memory_limit = len_of(self.views), kernels.M, memory_limit
         self.own = self._sizes(tables)
         self.root = inverse_root(self.own) if kind_of(normalize) == "spherical" else None
-        self.groups = self._group(tables, memory_limit)
+        self.groups, self.planes = self._group(tables, memory_limit), {}
         self.normalise(weights, normalize)
 
     @classmethod
@@ -94,6 +96,7 @@ class TrieBank(ExplicitBank):
     @classmethod
     def from_state(cls, state):
         bank = cls._restored(state)
+        bank.planes = {}
         bank.groups = [TrieGroup.from_state(own, bank.views) for own in check_is("shared", state["shared"], list)]
         for group in bank.groups:
             check(((group.which >= 0) & (group.which < bank.M)).all(), "shared has unknown kernels")
@@ -105,12 +108,32 @@ class TrieBank(ExplicitBank):
     def vectors(self):
         return TrieVectors(self)
 
+    def products(self, A, support, rows=None, kernels=None):
+        """By pairs for a small support: words of many letters are rarely shared, and comparing bits finds them all."""
+        if not all(group.compares(len(support)) for group in self.groups):
+            return super().products(A, support, rows, kernels)
+        out = np.empty((len(A), self.M, self.n if rows is None else len(rows)))
+        for group in self.groups:
+            own, by_row = group.row_factors(support), group.row_factors(slice(None) if rows is None else rows)
+            a = np.atleast_2d(np.asarray(A, dtype=float)) * (1.0 if own is None else own)
+            left, right = (self._planes(group.view, which) for which in (rows, support))
+            found = group.pair_products(left, right, a, self.n_jobs)
+            found *= (self.scale[group.which] * group.factor**2)[:, None]
+            out[:, group.which] = found if by_row is None else found * by_row
+        return out if kernels is None else out[:, kernels]
+
+    def _planes(self, view, rows):
+        """The bit planes of these rows; those of all rows are kept."""
+        if view not in self.planes:
+            self.planes[view] = planes(self.views[view].X)
+        return self.planes[view] if rows is None else self.planes[view][rows]
+
     def take(self, support):
         part = copy(self)
         part.views = [view._replace(X=view.X[support].compact(), present=None) for view in self.views]
         part.n, part.own = len_of(part.views), self.own[support]
         part.root = None if self.root is None else self.root[support]
-        part.groups = [copy(group) for group in self.groups]
+        part.groups, part.planes = [copy(group) for group in self.groups], {}
         for group in part.groups:
             group.row_factor = None if group.row_factor is None else group.row_factor[support]
         return part
@@ -120,7 +143,7 @@ class TrieBank(ExplicitBank):
         for group in self.groups:
             weight = group.weight(theta * self.scale)
             if weight.any():
-                found = group.block(self.views[group.view].X[rows], weight, self.n_jobs)
+                found = group.block(self._planes(group.view, rows), weight, self.n_jobs)
                 by_row = group.row_factors(rows)
                 K += found if by_row is None else found * by_row[:, None] * by_row
         return K
@@ -206,9 +229,10 @@ class TrieVectors(Vectors):
             how = group.deep, np.zeros(group.shape), group.cells.indptr, group.cells.indices, group.cells.data
         else:
             how = letters(weight), weight, NO_CELLS, NO_CELLS, np.empty(0)
-        found = []
-        for start in range(0, max(len(X), 1), PACKED_ROWS):
-            what = *group.pack(X[start : start + PACKED_ROWS]), *how
-            parts = run_blocks(lambda store, what=what: store.look_up(*what), stores, self.bank.n_jobs)
-            found.append(np.sum(parts, axis=0))
-        return np.concatenate(found)
+
+        def some(rows):
+            what = *group.pack(X[rows]), *how
+            return np.sum([store.look_up(*what) for store in stores], axis=0)
+
+        parts = max(1, -(-len(X) // PACKED_ROWS), min(n_threads(self.bank.n_jobs), len(X) // MIN_ROWS))
+        return np.concatenate(run_blocks(some, slices(len(X), parts), self.bank.n_jobs))

@@ -16,7 +16,7 @@ def rows_of(bank, kernels):
         return MatrixRows(bank, kernels)
     if bank.cost() < 0.5 * bank.M:
         return ComputedRows(bank, kernels)
-    limit = MemoryBudget(bank.memory_limit).share("kernel rows")
+    limit = MemoryBudget(bank.memory_limit).share("matrices kept")
     if len(kernels) * bank.n**2 * bank.dtype.itemsize <= limit:
         small = bank.restrict(np.arange(bank.n), kernels)
         if isinstance(small, DenseBank):
@@ -126,7 +126,10 @@ class CachedRows(ComputedRows):
             gone = self.owner[oldest]
             self.slot[gone[gone >= 0]] = -1
             held = self.held.reshape(self.slots, len(self.kernels), self.bank.n)
-            for k, m in enumerate(self.kernels):
-                held[oldest, k] = self.bank.combined(np.eye(1, self.bank.M, m)[0], missing, None)
+
+            def put(k, r0, r1, c0, c1, block):
+                held[oldest[r0:r1], k, c0:c1] = block
+
+            self.bank.stripes(missing, self.kernels, put)
             self.slot[missing], self.owner[oldest], self.used[oldest] = oldest, missing, self.clock
         return self.slot[index]
