@@ -11,12 +11,12 @@ from manykernels.kernels import RBF
 from manykernels.streaming import CSVFiles, ParquetFiles
 
 
-@pytest.mark.parametrize("end", ["csv", "parquet"])
-def test_two_columns_of_one_name_are_refused(tmp_path, end):
-    """Issue 11, point 17."""
+@pytest.mark.parametrize(("end", "head"), [("csv", "x,y,y"), ("csv", "x, y,y"), ("parquet", "")])
+def test_two_columns_of_one_name_are_refused(tmp_path, end, head):
+    """Issue 11, point 17; also where the names differ by spaces alone."""
     path = tmp_path / f"d.{end}"
     if end == "csv":
-        path.write_text("x,y,y\n" + "1,0,0\n2,1,1\n" * 10)
+        path.write_text(head + "\n" + "1,0,0\n2,1,1\n" * 10)
     else:
         pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: nothing writes such a file")
         import pyarrow.parquet

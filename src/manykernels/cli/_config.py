@@ -88,7 +88,8 @@ def build(tables: list[dict[str, Any]], frame: Any) -> tuple[list[Any], list[str
     """The specifications of the kernels, and the names of all columns and indicators that they see."""
     if not tables:
         raise Wrong("The configuration has no [[kernel]]: add one, or leave --config out for automatic kernels.")
-    made = [_specification(table, k, frame) for k, table in enumerate(tables)]
+    scaled: dict[Any, Any] = {}  # kernels of several widths have the same columns, of which there may be thousands
+    made = [_specification(table, k, frame, scaled) for k, table in enumerate(tables)]
     names = [spec.name for spec in made]
     if len(set(names)) < len(names):
         raise Wrong(f"Two kernels are called {next(n for n in names if names.count(n) > 1)!r}: give them other names.")
@@ -101,7 +102,7 @@ def build(tables: list[dict[str, Any]], frame: Any) -> tuple[list[Any], list[str
     return made, list(dict.fromkeys(column for spec in made for column in spec.columns))
 
 
-def _specification(table, k, frame):
+def _specification(table, k, frame, scaled):
     if not isinstance(table, dict) or "kernel" not in table:
         raise Wrong(f'[[kernel]] number {k + 1} has no key kernel: add kernel = "RBF", for example.')
     cls, name = kernel_class(table["kernel"]), str(table.get("name", f"{table['kernel']} {k + 1}"))
@@ -144,13 +145,19 @@ def _specification(table, k, frame):
             raise Wrong(f"Kernel {name!r} has {len(columns)} columns: a kernel on texts or sequences takes one.")
         _check_gaps(frame[columns[0]], name, missing)
         return spec(cls(**params), columns)
+    seen = missing, *columns
+    if scale and seen in scaled:
+        return spec(cls(**params), *scaled[seen])
     plain = frame[columns]
     sound = numeric_names(plain) - set(plain.columns[plain.isna().any()])
     others = _other_kinds(plain) if scale else {}
     for column in columns:
         if column not in sound and column not in others:
             _check_column(plain[column], name, missing)
-    return spec(cls(**params), *_scaled(plain, others)) if scale else spec(cls(**params), columns)
+    if not scale:
+        return spec(cls(**params), columns)
+    scaled[seen] = _scaled(plain, others)
+    return spec(cls(**params), *scaled[seen])
 
 
 def _categories(frame, name, columns, given):

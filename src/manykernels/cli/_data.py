@@ -149,8 +149,8 @@ def separator(head: bytes) -> str:
 
 
 def check_header(names: Iterable[str], path: str) -> None:
-    """An error if two columns have the same name: the model would learn from a second target."""
-    twice = [name for name, count in Counter(names).items() if count > 1]
+    """An error if two columns have the same name, but for spaces: the model would learn from a second target."""
+    twice = [name for name, count in Counter(str(name).strip() for name in names).items() if count > 1]
     if twice:
         raise Wrong(f"{path} has several columns called {twice[0]!r}: rename them.")
 

@@ -161,10 +161,10 @@ class CSVFiles(_Table):
 
 
 def _check_header(names, path):
-    """Refuses two columns of one name: the second copy of a target would become a feature."""
-    if len(set(names)) < len(names):
-        twice = next(name for name, count in Counter(names).items() if count > 1)
-        raise ValueError(f"{path} has several columns called {twice!r}: rename them.")
+    """Refuses two columns of one name, but for spaces: the second copy of a target would become a feature."""
+    twice = [name for name, count in Counter(str(name).strip() for name in names).items() if count > 1]
+    if twice:
+        raise ValueError(f"{path} has several columns called {twice[0]!r}: rename them.")
 
 
 def _is_parquet(path):
