@@ -124,7 +124,7 @@ def test_an_interrupt_gives_the_best_point_so_far(name, kind):
 
     def stop(record):
         told.append(record)
-        if len(told) >= 2:
+        if len(told) == 2:  # once: no other solver goes on
             raise KeyboardInterrupt
 
     s = solve(posed(name, kind)[0], name, tol=0, callback=stop)
