@@ -14,6 +14,7 @@ from . import methods
 
 CS = 10.0 ** np.arange(-2, 3)
 WHOLE = {"text4": {"whole": True}, "text5": {"whole": True}}  # with the test part
+PLAIN = (1.0, 100.0)  # C of the linear machine; divided by the number of words where these have variance 1
 WIDER = 10.0 ** np.arange(-5, 3)
 OHSUMED, NEWS = "text_ohsumed23_1991.jsonl.xz", "text_20newsgroups_rec4.jsonl.gz"
 TASKS = {
@@ -147,6 +148,7 @@ def run(scale, data):
     if real:
         section.remarks = _beside(accuracy, found)
         _wider(scale, section, accuracy, found, cell)
+        _plain(scale, section, accuracy, data)
         if missing:
             _part(scale, section, [n for n in missing if n in WHOLE], Cs, times, data)
     return section
@@ -207,6 +209,45 @@ def _wider(scale, section, accuracy, found, cell):
                 ["set", "smallest C", "median C now", *names], rows,
             )
         )  # fmt: skip
+
+
+def _plain(scale, section, accuracy, data):
+    """Adds what a linear support vector machine without kernel weights makes of the same words."""
+    found = scale.each(
+        accuracy, lambda n: scale.cell(linear, name=n, seeds=list(range(20)), data=data, **WHOLE.get(n, {})), least=0
+    )
+    if found:
+        names = [f"{words}, C = {C:g}" for words in ("words as they are", "words of variance 1") for C in PLAIN]
+        section.tables.append(
+            Table(
+                "A linear SVM on the same words and draws, without kernel weights: accuracy, %",
+                ["set", *names],
+                [[n, *(mean(column, 1) for column in np.transpose(rows))] for n, rows in found.items()],
+            )
+        )  # fmt: skip
+
+
+def linear(name, seeds, data, whole=False):
+    """Accuracies (seeds, words as they are and of variance 1, by C) of a linear support vector machine."""
+    from sklearn.model_selection import train_test_split
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import LinearSVC
+
+    X, y = documents(data, name, whole)
+    found = []
+    for seed in seeds:
+        train, test = train_test_split(np.arange(len(y)), train_size=0.1, stratify=y, random_state=seed)
+        used = np.flatnonzero(X[train].toarray().std(axis=0) > 0)
+        A, T = X[train][:, used].toarray(), X[test][:, used].toarray()
+        scaler, row = StandardScaler().fit(A), []
+        for a, t, share in ((A, T, 1.0), (scaler.transform(A), scaler.transform(T), 1 / len(used))):
+            for C in PLAIN:
+                model = LinearSVC(C=C * share, random_state=0, dual=True, max_iter=10_000)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    row.append(100 * model.fit(a, y[train]).score(t, y[test]))
+        found.append(row)
+    return found
 
 
 def documents(data, name, whole=False):
