@@ -69,3 +69,31 @@ def test_products_among_the_support_are_those_of_the_definition(dtype, n, M, sha
     expected = np.einsum("mij,tj->tmi", S[kernels][:, support][:, :, support].astype(float), A)
     for stack in (Stack(S), Stack(np.ascontiguousarray(S.transpose(1, 2, 0)), last=True)):
         np.testing.assert_allclose(stack.products(A, support, support, kernels, shift), expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [np.asarray, lambda S: KernelStack(np.moveaxis(S, 2, 0))], ids=["last", "first"])
+def test_loops_survey_a_stack_of_few_examples_as_exactly_as_numpy(form, dtype, monkeypatch):
+    """In float64 sums for entries of any type, and by the largest skew of a pair: many skews of no account are none."""
+    rng = np.random.default_rng(1)
+    X, most = rng.normal(size=(200, 2)), 2e-4 if dtype == np.float32 else 6e-7
+    S = np.stack([1e3 + RBF(g)(X) for g in (0.1, 1.0, 3.0)], axis=2).astype(dtype)
+    exact = DenseBank(form(S))
+    monkeypatch.setattr(dense, "FEW_ENTRIES", 0)
+    np.testing.assert_allclose(DenseBank(form(S)).scale, exact.scale, rtol=1e-9)
+    skewed = S + (0.5 * most * 1e3 * np.sign(rng.normal(size=S.shape))).astype(dtype)
+    monkeypatch.setattr(dense, "warn_indefinite", lambda names: None)
+    assert DenseBank(form(skewed)).M == 3
+    skewed[7, 100, 2] += 1.0
+    with pytest.raises(ValueError, match="not symmetric in kernel 'kernel 2';"):
+        DenseBank(form(skewed))
+
+
+@pytest.mark.parametrize("shifted", [False, True])
+def test_a_sum_in_float32_is_less_its_shift_only_where_that_is_allowed(shifted):
+    X = rng.normal(size=(90, 2))
+    bank = DenseBank(np.stack([5.0 + RBF(g)(X) for g in (0.1, 1.0)], axis=2), normalize=None).summed(np.ones(2))
+    exact = bank.combined(np.ones(1))
+    single = bank.matrix(np.ones(1), None, np.float32, shifted)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(exact - single, exact[0].min() if shifted else 0.0, atol=2e-6)

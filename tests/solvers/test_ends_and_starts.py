@@ -1,6 +1,7 @@
 """Where runs go on: from a checkpoint, after passes, with a second solver; when they write; that they are silent."""
 
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -206,3 +207,19 @@ def test_an_oracle_gives_the_value_of_the_inner_problem_and_its_cut_without_the_
         assert point.value == pytest.approx(value, rel=1e-6)
         assert point.constant - 0.5 * point.theta @ q == pytest.approx(value, rel=1e-2)
         assert point.constant == pytest.approx(-problem.conjugates(point.a).sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["newton", "analytic"])
+def test_known_weights_are_those_of_the_regularizer_from_any_warm_start(solver):
+    """A start with half of the weights takes no step on the weights: only the predictor is found."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 2))
+    bank = DenseBank(np.stack([RBF(g)(X) for g in (0.1, 1.0, 5.0)], axis=2))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
+    problem = Problem(bank, y, Hinge(), LpNorm(np.inf))
+    cold = solve(problem, solver, tol=1e-6)
+    warm = solve(problem, solver, tol=1e-6, warm=replace(cold, theta=np.full(3, 0.5)))
+    for found in (cold, warm):
+        assert found.theta.tolist() == [1.0, 1.0, 1.0]
+        assert found.gap <= 1e-6
+    np.testing.assert_allclose(warm.primal, cold.primal, rtol=3e-6)

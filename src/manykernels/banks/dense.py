@@ -10,11 +10,11 @@ from numpy.typing import DTypeLike
 from scipy.linalg.lapack import dpotrf
 
 from .._memory import MemoryBudget
-from .._threads import limit_blas, run_blocks
+from .._threads import limit_blas, run_blocks, slices
 from ..kernels.normalize import precision, scales
 from ..kernels.spectra import corrected
 from ..kernels.stack import KernelStack
-from ._stack import Stack
+from ._stack import FEW_ENTRIES, STACK_ROWS, Stack
 from .base import Bank, DType, Index, Predictor
 from .dense_predictor import DensePredictor
 
@@ -170,15 +170,17 @@ class DenseBank(Bank):
 
         S, dtype, top = self.stack.array, self.dtype, w.max()
         n_jobs = 1 if self.stack.on_disk else self.n_jobs  # one matrix in memory at a time
-        v = (w / top).astype(dtype)
-        if self.n <= MAX_FLOAT64_EXAMPLES:
+        small = self.n <= MAX_FLOAT64_EXAMPLES
+        sums = np.float64 if small else dtype
+        v = (w / top).astype(sums)
+        if small and self.M * self.n**2 <= FEW_ENTRIES:
             found = np.zeros((self.M, 2))
             run_blocks(lambda m: _survey_exactly(self.stack.matrix(m), w, found[m]), range(self.M), n_jobs)
             total, skew = found.T
         elif self.stack.last:
             starts = range(0, self.n, 16)
             totals, skews = np.zeros((len(starts), self.M)), np.zeros((len(starts), self.M), dtype)
-            middle = S[0].mean(axis=0, dtype=np.float64).astype(dtype)
+            middle = S[0].mean(axis=0, dtype=np.float64).astype(sums)
             run_blocks(
                 lambda k: loops.survey_last(S, v, middle, starts[k], min(starts[k] + 16, self.n), totals[k], skews[k]),
                 range(len(starts)),
@@ -186,15 +188,18 @@ class DenseBank(Bank):
             )
             total, skew = totals.sum(axis=0) * top**2 + middle, skews.max(axis=0)
         else:
-            u = np.where(np.random.default_rng(0).random(self.n) < 0.5, -1, 1).astype(dtype)
-            middle = self.stack.first_rows().T.mean(axis=1, dtype=np.float64).astype(dtype)
+            u = np.where(np.random.default_rng(0).random(self.n) < 0.5, -1, 1).astype(sums)
+            middle = self.stack.first_rows().T.mean(axis=1, dtype=np.float64).astype(sums)
             found = np.zeros((self.M, 2))
             run_blocks(lambda m: loops.survey_first(S[m], v, middle[m], u, found[m]), range(self.M), n_jobs)
             total, skew = found[:, 0] * top**2 + middle, found[:, 1]
         size = np.maximum(np.abs(diagonals).max(axis=1), np.abs(total))
         if not np.isfinite(total).all():
             raise ValueError(f"X holds NaN or infinity in {self._name(~np.isfinite(total))}; clean it first")
-        skewed = skew > (3e-4 if dtype == np.float32 else 1e-6) * size
+        most = (3e-4 if dtype == np.float32 else 1e-6) * size
+        skewed = skew > most
+        for m in np.flatnonzero(skewed) if small and not self.stack.last else ():  # the loop bounds it only from above
+            skewed[m] = _skew(self.stack.matrix(m)) > most[m]
         if skewed.any():
             raise ValueError(f"X is not symmetric in {self._name(skewed)}; use (K + K.T) / 2")
         with limit_blas(1):
@@ -302,8 +307,22 @@ class SumBank(DenseBank):
             return super().matrix(theta, rows, dtype, shifted)
         asked = theta.tobytes(), np.dtype(dtype), shifted
         if asked not in self.forms:
-            self.forms[asked] = super().matrix(theta, rows, dtype, shifted)
+            alone = theta[0] == 1.0 and self.most is None
+            self.forms[asked] = self._as(dtype, shifted) if alone else super().matrix(theta, rows, dtype, shifted)
         return self.forms[asked]
+
+    def _as(self, dtype, shifted):
+        """The kernel itself in float64; in float32 a copy, less its shift if `shifted`."""
+        K, shift = self.stack.array[0], self._shift[0] if shifted else 0.0
+        if dtype == K.dtype:
+            return K
+        out = np.empty(K.shape, dtype)
+
+        def block(part):
+            np.subtract(K[part], shift, out=out[part], casting="same_kind")
+
+        run_blocks(block, slices(self.n, 1 + self.n // STACK_ROWS), self.n_jobs)
+        return out
 
 
 def default_names(M):
@@ -347,7 +366,12 @@ def warn_indefinite(names):
 def _survey_exactly(K, w, out):
     """out = (Σ w_i w_j k_ij, largest |k_ij − k_ji|) in float64."""
     K = K.astype(np.float64)
-    out[:] = w @ K @ w, np.abs(K - K.T).max()
+    out[:] = w @ K @ w, _skew(K)
+
+
+def _skew(K):
+    """The largest |k_ij − k_ji|."""
+    return np.abs(K - K.T).max()
 
 
 def _floor(rows, diagonals):

@@ -23,6 +23,7 @@ NOTES = (3, 16)  # notes of a thread, and float64 of each, which fill a cache li
 TOP, RISES, AT, LOWEST = 0, 1, 2, 3  # places in the first: who rises
 SCORE, FALLS, GAIN, BEND, FROM = 0, 1, 2, 3, 4  # places in the second: who falls
 MIN_CURVATURE = 1e-12  # of a step
+Place = np.uint64  # of a variable in a run: a slice counts references, and a signed place may count from the end
 
 TeamMemory = namedtuple("TeamMemory", "threads gate notes work")  # what the threads share
 BoxTerms = namedtuple("BoxTerms", "diagonal kink lo hi")
@@ -156,8 +157,7 @@ def _partner(top, i, Ki, low, high, down, curvature, a, gradient, note):
     best, j, ci = 0.0, -1, curvature[i]
     for start in range(low, high, VARIABLES_PER_RUN):
         end = min(start + VARIABLES_PER_RUN, high)
-        part = Ki[start:end], down[start:end], curvature[start:end], gradient[start:end]
-        if _any_partner((1.0 - 1e-12) * best, top, ci, *part):
+        if _any_partner((1.0 - 1e-12) * best, top, ci, Ki, down, curvature, gradient, start, end):
             for k in range(start, end):
                 gain = top - down[k] + gradient[k]
                 if gain > 0 and k != i:  # rounding may give i a gain
@@ -177,10 +177,10 @@ def _bend(ci, ck, Kik):
 
 
 @njit(**INNER)
-def _any_partner(bar, top, ci, Ki, down, curvature, gradient):
+def _any_partner(bar, top, ci, Ki, down, curvature, gradient, start, end):
     """The number of variables of a run with gain² / curvature above the bar."""
     count = 0
-    for k in range(len(Ki)):
+    for k in range(Place(start), Place(end)):
         gain = top - down[k] + gradient[k]
         gain = gain if gain > 0 else 0.0
         count += gain * gain > bar * _bend(ci, curvature[k], Ki[k])
@@ -193,7 +193,7 @@ def _shift(t, Ki, Kj, low, high, up, a, gradient, note):
     top, i = -np.inf, -1
     for start in range(low, high, VARIABLES_PER_RUN):
         end = min(start + VARIABLES_PER_RUN, high)
-        if _any_riser(t, top, Ki[start:end], Kj[start:end], up[start:end], gradient[start:end]):
+        if _any_riser(t, top, Ki, Kj, up, gradient, start, end):
             for k in range(start, end):
                 u = up[k] - gradient[k]
                 if u > top:
@@ -204,10 +204,10 @@ def _shift(t, Ki, Kj, low, high, up, a, gradient, note):
 
 
 @njit(**INNER)
-def _any_riser(t, top, Ki, Kj, up, gradient):
+def _any_riser(t, top, Ki, Kj, up, gradient, start, end):
     """Updates the gradient of a run by the step, and counts its variables above the top."""
     count = 0
-    for k in range(len(Ki)):
+    for k in range(Place(start), Place(end)):
         g = gradient[k] + t * (Ki[k] - Kj[k])
         gradient[k] = g
         count += up[k] - g > top

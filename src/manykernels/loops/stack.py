@@ -1,8 +1,8 @@
 """Passes over a stack of kernel matrices, in both memory orders.
 
 `first`: S is (M, n, n'), each matrix contiguous.  `last`: S is (n, n', M), the kernels of one pair contiguous.
-Sums run in the type of their inputs over short runs and in float64 over runs. `shift` (M,) is subtracted from the
-entries of each kernel: it keeps float32 digits where a kernel is nearly constant.
+Sums run in the type of their inputs, or of their weights, over short runs and in float64 over runs. `shift` (M,) is
+subtracted from the entries of each kernel: it keeps float32 digits where a kernel is nearly constant.
 """
 
 import numpy as np
@@ -238,7 +238,7 @@ def survey_first(K, w, middle, u, out):
     What is taken from the entries keeps the digits of nearly constant kernels.
     """
     n = len(K)
-    some, back, forth = np.zeros(n, dtype=K.dtype), np.zeros(n), np.empty(n)
+    some, back, forth = np.zeros(n, dtype=u.dtype), np.zeros(n), np.empty(n)
     total, skew = 0.0, 0.0
     for i in range(n):
         weighted, forth[i] = _probe(K[i], w, middle, u, u[i], some)
@@ -270,7 +270,7 @@ def _pairs(part, skew, u, v, x, y, middle, wu, wx):
 def survey_last(S, w, middle, i0, i1, total, skew):
     """Σ w_i w_j (k_ij − middle) and the largest |k_ij − k_ji| of all kernels over the pairs i0 ≤ i < i1, j ≥ i."""
     n, M, step = len(S), S.shape[2], 16
-    part, none = np.empty(M, dtype=S.dtype), w.dtype.type(0)
+    part, none = np.empty(M, dtype=w.dtype), w.dtype.type(0)
     for j0 in range(i0, n, step):
         for i in range(i0, i1):
             part[:] = 0

@@ -107,8 +107,9 @@ class Wrapper(Run):
             self.effort = FIRST_INNER_GAP[0]
         if self.control.warm is not None:
             gap = WARM_GAP * self.tol
-        if self.problem.regularizer.only(len(self.kernels)) is not None:  # the inner gap is the gap
-            gap, self.effort = self.tol, 0.1
+        known = self.problem.regularizer.only(len(self.kernels))
+        if known is not None:  # the inner gap is the gap
+            self.theta, gap, self.effort = known, self.tol, 0.1
         for _ in range(len(self.history), self.max_iter):
             state, certificate, inner_gap = self._evaluate(gap)
             before_gap, gap = gap, self._compare(certificate)
@@ -134,6 +135,8 @@ class Wrapper(Run):
                     self._grow(outputs, b, visits)
                     continue
                 self.dtype, self.lead, self.upper = np.float64, None, np.inf  # float32 was too coarse
+            if known is not None:
+                continue
             if before is None or self.step.judge(before - certificate.primal + inner_gap):
                 before = certificate.primal
                 self.theta = self.step.propose(state)
