@@ -19,7 +19,7 @@ from .base import Bank, DType, Index, Predictor
 from .dense_predictor import DensePredictor
 
 MAX_FLOAT64_EXAMPLES = 1000  # examples up to which the normalisation is computed in float64 for matrices of any type
-
+LEAST_SHIFT = 1e-30  # in sums in float32, relative to the diagonal
 MAX_FLOAT32_DIAGONAL = 1e3  # k(x, x) of normalised kernels above which float32 matrices lose digits
 
 
@@ -98,6 +98,7 @@ class DenseBank(Bank):
             self._root = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
         total = self._survey(w, diagonals)
         self._shift = _floor(stack.first_rows(), diagonals)
+        self._single_shift = _not_0(self._shift, diagonals)
         mean = diagonals @ w if self._root is None else (self._root > 0) @ w
         self.scale, self.usable = scales(mean, mean - total, normalize, precision(self.dtype))
         report_unusable(self.names, self.usable)
@@ -133,6 +134,7 @@ class DenseBank(Bank):
         bank.usable = np.ones(bank.M, bool) if usable is None else usable
         diagonals = np.einsum("mii->mi", S).astype(np.float64)
         bank._diagonals, bank._shift = diagonals * bank.scale[:, None], _floor(S[:, 0].T, diagonals)
+        bank._single_shift = _not_0(bank._shift, diagonals)
         return bank
 
     def _correct(self, psd):
@@ -223,7 +225,8 @@ class DenseBank(Bank):
         rows, cols = _indices(rows, self.n), _indices(cols, self.n)
         w, dtype = np.asarray(theta) * self.scale, np.dtype(dtype or self.dtype)
         if self._root is None:
-            shift = self._shift if shifted else None
+            single = self.dtype == dtype == np.float32
+            shift = None if not shifted else self._single_shift if single else self._shift
             return self.stack.combined(w, rows, cols, dtype, symmetric, self.n_jobs, shift)
         total = np.zeros((len(rows), len(cols)), dtype)
         for m in np.flatnonzero(w):
@@ -382,6 +385,15 @@ def _floor(rows, diagonals):
     """
     some = np.concatenate([np.asarray(rows, dtype=np.float64), diagonals.T])
     return np.maximum(some.min(axis=0), 0.0) + np.minimum(some.max(axis=0), 0.0)
+
+
+def _not_0(shift, diagonals):
+    """The shift for sums in float32: what it leaves of entries near 0 is no subnormal number.
+
+    Some processors multiply such numbers a hundred times slower.
+    """
+    least = LEAST_SHIFT * np.abs(diagonals).max(axis=1)
+    return np.where(np.abs(shift) < least, least, shift)
 
 
 def _indices(index, n):

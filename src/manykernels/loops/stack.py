@@ -11,6 +11,7 @@ from numba import njit
 from . import INNER, OPTIONS
 
 RUN_LENGTH = 256  # entries
+Place = np.uint64  # of an entry in a run: a slice counts references, and a signed place may count from the end
 
 
 @njit(**INNER)
@@ -83,10 +84,9 @@ def combine_last(S, kernels, w, shift, rows, cols, triangle, out):
 def _product(s, a, h):
     total = 0.0
     for b in range(0, len(a), RUN_LENGTH):
-        x, y = s[b : b + RUN_LENGTH], a[b : b + RUN_LENGTH]
-        part = y[0] - y[0]
-        for j in range(len(y)):
-            part += (x[j] - h) * y[j]
+        part = a[0] - a[0]
+        for j in range(Place(b), Place(min(b + RUN_LENGTH, len(a)))):
+            part += (s[j] - h) * a[j]
         total += part
     return total
 
@@ -217,15 +217,15 @@ def multiply_last(S, kernels, shift, A, sums, cols, rows, out):
 
 @njit(**INNER)
 def _probe(row, w, middle, u, ui, back):
-    """((row − middle)·w, row·u), and back += u_i row."""
+    """((row − middle)·w, (row − middle)·u), and back += u_i (row − middle)."""
     weighted, forth = 0.0, 0.0
     for b in range(0, len(row), RUN_LENGTH):
-        x, v, y, z = row[b : b + RUN_LENGTH], w[b : b + RUN_LENGTH], u[b : b + RUN_LENGTH], back[b : b + RUN_LENGTH]
-        p, q = v[0] - v[0], v[0] - v[0]
-        for j in range(len(x)):
-            p += v[j] * (x[j] - middle)
-            q += y[j] * x[j]
-            z[j] += ui * x[j]
+        p, q = w[0] - w[0], w[0] - w[0]
+        for j in range(Place(b), Place(min(b + RUN_LENGTH, len(row)))):
+            x = row[j] - middle
+            p += w[j] * x
+            q += u[j] * x
+            back[j] += ui * x
         weighted += p
         forth += q
     return weighted, forth
@@ -235,7 +235,8 @@ def _probe(row, w, middle, u, ui, back):
 def survey_first(K, w, middle, u, out):
     """One pass over a matrix: out = (Σ w_i w_j (k_ij − middle), largest |K u − Kᵀu|) for signs u: shows asymmetry.
 
-    What is taken from the entries keeps the digits of nearly constant kernels.
+    What is taken from the entries keeps the digits of nearly constant kernels, and entries near 0 from being subnormal
+    numbers, which some processors multiply a hundred times slower.
     """
     n = len(K)
     some, back, forth = np.zeros(n, dtype=u.dtype), np.zeros(n), np.empty(n)
