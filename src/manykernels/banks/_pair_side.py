@@ -18,7 +18,8 @@ from ..kernels.pairs import count, matrices, take
 from ..kernels.view_data import View
 from ._kernel_groups import check_rows, try_kernel
 from ._pair_spectra import Spectra
-from .dense import _indefinite, _spread_out, default_names
+from ._stack_checks import is_indefinite, spread_out
+from .dense import default_names
 
 SAME, ANY = "same", "any"
 MAX_SKEW = 1e-6  # relative to the largest entry
@@ -109,14 +110,14 @@ class PairSide(Tagged):
         """The checked matrices between the training objects; sets `roots` if spherical, and `spectra` if corrected."""
         x = (self.objects, self.views, table if self.kernel_list is None else None)
         found, self.indefinite = self.values(x, x), []
-        some = _spread_out(len(found[0]))
+        some = spread_out(len(found[0]))
         for name, K in zip(self.names, found, strict=True):
             if not np.isfinite(K).all():
                 raise ValueError(f"kernel {name!r} of {self.side} holds NaN or infinity: clean or rescale its data.")
             if np.abs(K - K.T).max(initial=0.0) > MAX_SKEW * np.abs(K).max(initial=0.0):
                 raise ValueError(f"kernel {name!r} of {self.side} is not symmetric: use (K + K.T) / 2.")
             corrects = psd != "warn" and self.kernel_list is None
-            if not corrects and _indefinite(K[np.ix_(some, some)], 1e-12):
+            if not corrects and is_indefinite(K[np.ix_(some, some)], 1e-12):
                 self.indefinite.append(name)
         found = [0.5 * (K + K.T) for K in found]
         if psd != "warn" and self.kernel_list is None:

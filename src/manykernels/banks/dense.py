@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy.linalg.lapack import dpotrf
 
 from .._memory import MemoryBudget
 from .._threads import limit_blas, run_blocks, slices
@@ -15,11 +14,11 @@ from ..kernels.normalize import precision, scales
 from ..kernels.spectra import corrected
 from ..kernels.stack import KernelStack
 from ._stack import FEW_ENTRIES, STACK_ROWS, Stack
+from ._stack_checks import floor, is_indefinite, largest_skew, not_0, spread_out, survey_exactly
 from .base import Bank, DType, Index, Predictor
 from .dense_predictor import DensePredictor
 
 MAX_FLOAT64_EXAMPLES = 1000  # examples up to which the normalisation is computed in float64 for matrices of any type
-LEAST_SHIFT = 1e-30  # in sums in float32, relative to the diagonal
 MAX_FLOAT32_DIAGONAL = 1e3  # k(x, x) of normalised kernels above which float32 matrices lose digits
 
 
@@ -97,8 +96,8 @@ class DenseBank(Bank):
             root = np.sqrt(np.maximum(diagonals, 0))
             self._root = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
         total = self._survey(w, diagonals)
-        self._shift = _floor(stack.first_rows(), diagonals)
-        self._single_shift = _not_0(self._shift, diagonals)
+        self._shift = floor(stack.first_rows(), diagonals)
+        self._single_shift = not_0(self._shift, diagonals)
         mean = diagonals @ w if self._root is None else (self._root > 0) @ w
         self.scale, self.usable = scales(mean, mean - total, normalize, precision(self.dtype))
         report_unusable(self.names, self.usable)
@@ -133,8 +132,8 @@ class DenseBank(Bank):
         bank.scale = np.ones(bank.M) if scale is None else scale
         bank.usable = np.ones(bank.M, bool) if usable is None else usable
         diagonals = np.einsum("mii->mi", S).astype(np.float64)
-        bank._diagonals, bank._shift = diagonals * bank.scale[:, None], _floor(S[:, 0].T, diagonals)
-        bank._single_shift = _not_0(bank._shift, diagonals)
+        bank._diagonals, bank._shift = diagonals * bank.scale[:, None], floor(S[:, 0].T, diagonals)
+        bank._single_shift = not_0(bank._shift, diagonals)
         return bank
 
     def _correct(self, psd):
@@ -177,7 +176,7 @@ class DenseBank(Bank):
         v = (w / top).astype(sums)
         if small and self.M * self.n**2 <= FEW_ENTRIES:
             found = np.zeros((self.M, 2))
-            run_blocks(lambda m: _survey_exactly(self.stack.matrix(m), w, found[m]), range(self.M), n_jobs)
+            run_blocks(lambda m: survey_exactly(self.stack.matrix(m), w, found[m]), range(self.M), n_jobs)
             total, skew = found.T
         elif self.stack.last:
             starts = range(0, self.n, 16)
@@ -201,13 +200,13 @@ class DenseBank(Bank):
         most = (3e-4 if dtype == np.float32 else 1e-6) * size
         skewed = skew > most
         for m in np.flatnonzero(skewed) if small and not self.stack.last else ():  # the loop bounds it only from above
-            skewed[m] = _skew(self.stack.matrix(m)) > most[m]
+            skewed[m] = largest_skew(self.stack.matrix(m)) > most[m]
         if skewed.any():
             raise ValueError(f"X is not symmetric in {self._name(skewed)}; use (K + K.T) / 2")
         with limit_blas(1):
-            some = _spread_out(self.n)
+            some = spread_out(self.n)
             corners = (self.stack.corner(m, some) for m in range(self.M))
-            indefinite = np.array([_indefinite(corner, self.stack.rounding) for corner in corners])
+            indefinite = np.array([is_indefinite(corner, self.stack.rounding) for corner in corners])
         if indefinite.any():
             self.indefinite = self._name(indefinite)
             warn_indefinite(self.indefinite)
@@ -366,46 +365,5 @@ def warn_indefinite(names):
     )
 
 
-def _survey_exactly(K, w, out):
-    """out = (Σ w_i w_j k_ij, largest |k_ij − k_ji|) in float64."""
-    K = K.astype(np.float64)
-    out[:] = w @ K @ w, _skew(K)
-
-
-def _skew(K):
-    """The largest |k_ij − k_ji|."""
-    return np.abs(K - K.T).max()
-
-
-def _floor(rows, diagonals):
-    """The constant to subtract from each kernel: the entry nearest to 0 of some rows (·, M) and the diagonals (M, n).
-
-    It keeps the digits of nearly constant kernels; 0 if entries have both signs. It is at most √(k_ii k_jj), which
-    bounds |k_ij|, so that its rounding is not larger than that of k_ij may be.
-    """
-    some = np.concatenate([np.asarray(rows, dtype=np.float64), diagonals.T])
-    return np.maximum(some.min(axis=0), 0.0) + np.minimum(some.max(axis=0), 0.0)
-
-
-def _not_0(shift, diagonals):
-    """The shift for sums in float32: what it leaves of entries near 0 is no subnormal number.
-
-    Some processors multiply such numbers a hundred times slower.
-    """
-    least = LEAST_SHIFT * np.abs(diagonals).max(axis=1)
-    return np.where(np.abs(shift) < least, least, shift)
-
-
 def _indices(index, n):
     return np.arange(n) if index is None else np.ascontiguousarray(index, dtype=np.int64)
-
-
-def _spread_out(n, size=64):
-    return np.unique(np.linspace(0, n - 1, min(size, n)).astype(int))
-
-
-def _indefinite(K, rounding):
-    """Whether a small principal submatrix K has a clearly negative eigenvalue."""
-    block = np.array(K, dtype=np.float64)
-    block.flat[:: len(block) + 1] += rounding * np.abs(np.diagonal(block)).max() + 1e-300
-    return dpotrf(block, lower=1)[1] != 0
