@@ -71,6 +71,21 @@ def test_a_file_and_its_frame_have_the_same_kernels_and_predictions(tmp_path, ki
     assert list(found.prediction) == list(model.predict(X))
 
 
+def test_rounding_does_not_choose_between_equal_classes(tmp_path):
+    """Issue 11, point 9: where no class has half of a category, 63 % of the predictions were not the same."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 6, 150)
+    site = np.where(rng.random(150) < 0.3, y, rng.integers(0, 6, 150))
+    X = pd.DataFrame({"site": [f"s{k}" for k in site], "b": rng.choice(list("xyz"), 150)})
+    X.assign(y=[f"k{k}" for k in y]).to_csv(tmp_path / "d.csv", index=False)
+    model = MKLClassifier(C=0.1).fit(X, [f"k{k}" for k in y])
+    assert run("fit", tmp_path / "d.csv", "-t", "y", "-C", "0.1", "-o", tmp_path / "m.mk").exit_code == 0
+    found = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.mk", tmp_path / "d.csv").stdout))
+    f = np.sort(model.decision_function(X))
+    assert np.mean(f[:, -1] - f[:, -2] < 1e-9) > 0.3
+    assert list(found.prediction) == list(model.predict(X))
+
+
 def test_texts_are_written_down_to_be_changed(tmp_path):
     frame, y = table("mixed")
     frame.assign(y=y).to_csv(tmp_path / "d.csv", index=False)

@@ -22,7 +22,7 @@ from .base import MKLBase
 from .calibration import learn_sigmoids
 from .check_targets import check_loss
 from .choose_c import check_C
-from .outputs import check_multilabel, check_probabilities, choose_multi_class, probabilities, read_labels
+from .outputs import check_multilabel, check_probabilities, choose_multi_class, largest, probabilities, read_labels
 from .path import HasPath
 from .plan import Examples
 from .posterior import posterior_variance
@@ -354,11 +354,11 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         return decision if self._several() else decision[:, 0]
 
     def predict(self, X: Any, task: ArrayLike | None = None, covariates: Any = None) -> np.ndarray:
-        """The class of each example, (n,), or its labels, (n, T) of 0 and 1."""
+        """The class of each example, (n,), the first of equal ones, or its labels, (n, T) of 0 and 1."""
         decision = self._decide(X, task, covariates)
         if self.multilabel_:
             return (decision > 0).astype(int)
-        return self.classes_[decision.argmax(axis=1) if self._several() else (decision[:, 0] > 0).astype(int)]
+        return self.classes_[largest(decision) if self._several() else (decision[:, 0] > 0).astype(int)]
 
     def _candidates(self):
         """The regularizers that a fit may have."""

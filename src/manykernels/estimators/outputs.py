@@ -14,6 +14,7 @@ from .check_inputs import as_labels, check_y, optional
 from .tensors import to_host
 
 MIN_CLASS_SIZE = 30  # below it "auto" shares the weights
+EQUAL = 1e-9  # times the largest decision of an example: decisions that differ by less are equal
 
 
 def read_labels(model, y):
@@ -116,3 +117,12 @@ def choose_multi_class(Y, weight, regularizer):
         few = "1 example" if fewest == 1 else f"{fewest} examples"
         return "shared", f"the smallest class has {few}, fewer than {MIN_CLASS_SIZE}: too few for weights of its own"
     return "ovr", f"every class has {fewest} examples or more, at least {MIN_CLASS_SIZE}: enough for weights of its own"
+
+
+def largest(decision: np.ndarray) -> np.ndarray:
+    """The position (n,) of the largest decision of (n, T) in each row; of equal ones the first, and rounding is equal.
+
+    The hinge loss gives −1 to every class where none has half of the examples, as in some categories.
+    """
+    least = decision.max(axis=1, keepdims=True) - EQUAL * np.abs(decision).max(axis=1, keepdims=True)
+    return (decision >= least).argmax(axis=1)
