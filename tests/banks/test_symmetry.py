@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manykernels.banks import DenseBank, dense
+from manykernels.banks import DenseBank, _stack, dense
 from manykernels.banks._stack import Stack
 from manykernels.kernels import RBF, KernelStack
 from manykernels.loops.stack import survey_first, survey_last
@@ -112,3 +112,15 @@ def test_entries_near_0_are_no_subnormal_numbers_in_sums(form, monkeypatch):
         single = bank.combined(np.array(theta), dtype=np.float32, shifted=True)
         assert np.abs(single[single != 0]).min() >= tiny
         np.testing.assert_allclose(single, S @ np.array(theta), atol=1e-7)
+
+
+@pytest.mark.parametrize(("T", "kernels"), [(1, [7]), (1, [0, 39]), (2, [11]), (2, [3, 4, 30]), (1, list(range(40)))])
+def test_few_kernels_of_a_stack_with_kernels_last_have_the_products_of_the_definition(T, kernels, monkeypatch):
+    """One by one, or all of them at once."""
+    monkeypatch.setattr(_stack, "FEW_ENTRIES", 0)
+    rng = np.random.default_rng(T)
+    S, A, shift = rng.normal(size=(30, 30, 40)), rng.normal(size=(T, 13)), rng.normal(size=40)
+    rows, cols = np.sort(rng.permutation(30)[:17]), np.sort(rng.permutation(30)[:13])
+    found = Stack(S, last=True).products(A, cols, rows, np.array(kernels), shift)
+    expected = np.einsum("ijm,tj->tmi", S[rows][:, cols][..., kernels], A)
+    np.testing.assert_allclose(found, expected, atol=1e-11)

@@ -11,6 +11,7 @@ from numba import njit
 from . import INNER, OPTIONS
 
 RUN_LENGTH = 256  # entries
+FEW = 16  # one in so many kernels of (n, n, M) are read one by one
 Place = np.uint64  # of an entry in a run: a slice counts references, and a signed place may count from the end
 
 
@@ -200,9 +201,16 @@ def _add4_to(total, s0, s1, s2, s3, shift, a):
 def multiply_last(S, kernels, shift, A, sums, cols, rows, out):
     """As `multiply_first`; shift has an entry for every kernel, `kernels` picks what is written."""
     (T, C), total = A.shape, np.empty(S.shape[2])
+    alone = FEW * len(kernels) * T <= len(total)
     for r in range(len(rows)):
         i = rows[r]
-        for t in range(T):
+        for t in range(T if alone else 0):
+            for k in range(len(kernels)):
+                m, h, some = kernels[k], shift[kernels[k]], 0.0
+                for j in range(C):
+                    some += A[t, j] * (S[i, cols[j], m] - h)
+                out[t, k, r] = some + h * sums[t]
+        for t in range(0 if alone else T):
             total[:] = 0.0
             for j in range(0, C, 4):  # the last column again, with weight 0, where C is no multiple of 4
                 j1, j2, j3 = min(j + 1, C - 1), min(j + 2, C - 1), min(j + 3, C - 1)
