@@ -15,7 +15,7 @@ NAMES = {"row_factor": "share"}  # their other names there
 LOOK_UP_COST = 70.0  # nanoseconds of the words at a position
 MAX_CELLS = 2**22
 ROWS_COMPARED = 512  # at a time
-TRIE_LANES = 4  # ranges of positions that threads change in parallel
+TRIE_LANES = 8  # ranges of positions that threads change in parallel
 
 
 class TrieGroup:

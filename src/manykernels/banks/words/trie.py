@@ -122,6 +122,14 @@ class TrieBank(ExplicitBank):
             out[:, group.which] = found if by_row is None else found * by_row
         return out if kernels is None else out[:, kernels]
 
+    def _summed(self, A, support):
+        vectors, own = self.vectors(), np.zeros(self.n)
+        for a in A:
+            vectors.clear()
+            vectors.put(support, a)
+            own[support] = a
+            yield vectors, own
+
     def _planes(self, view, rows):
         """The bit planes of these rows; those of all rows are kept."""
         if view not in self.planes:
@@ -169,19 +177,20 @@ class TrieVectors(Vectors):
             return
         rows, delta = np.asarray(rows)[keep], np.asarray(delta, dtype=float)[keep]
         if self.zero:
-            self._add(rows, delta)
+            self.put(rows, delta)
             self.q, self.zero = self._products(rows, delta), False
         else:
-            self._add(rows, 0.5 * delta)
+            self.put(rows, 0.5 * delta)
             self.q += 2 * self._products(rows, delta)
-            self._add(rows, 0.5 * delta)
+            self.put(rows, 0.5 * delta)
 
     def _products(self, rows, delta):
         """Σ_r delta_r ⟨v_m, φ_m(x_r)⟩, (M,)."""
         starts = range(0, len(rows), PACKED_ROWS)
         return sum(delta[s : s + PACKED_ROWS] @ self.parts(rows[s : s + PACKED_ROWS], None) for s in starts)
 
-    def _add(self, rows, delta):
+    def put(self, rows, delta):
+        """`add` without q."""
         bank = self.bank
         for group, stores in zip(bank.groups, self.stores, strict=True):
             X, by_row = bank.views[group.view].X, group.row_factors(rows)
