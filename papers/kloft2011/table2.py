@@ -106,6 +106,7 @@ def run(scale, data):
             f"{len(targets)} local models; C = 1, multiplicative normalisation (the paper names neither here). "
             "Kernels were "
             "made symmetric and positive semidefinite.",
+            *([SIDER] if real else []),
         ],
     )  # fmt: skip
     if extended is not None:
@@ -243,3 +244,9 @@ def _align(K):
     flat = K.reshape(len(K), -1)
     G = flat @ flat.T
     return G / np.sqrt(np.outer(np.diag(G), np.diag(G)))
+
+
+SIDER = (
+    "`sider` has no entries for 103 of the 210 drugs: their decisions are equal but for rounding, which moves its area by "
+    "up to 4 points."
+)
