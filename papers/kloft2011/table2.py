@@ -247,6 +247,6 @@ def _align(K):
 
 
 SIDER = (
-    "`sider` has no entries for 103 of the 210 drugs: their decisions are equal but for rounding, which moves its area by "
-    "up to 4 points."
+    "`sider` has no entries for 103 of the 210 drugs: their decisions are equal but for rounding, which moves its "
+    "area by up to 4 points."
 )
