@@ -72,6 +72,8 @@ def replacing(path):
     """A new file that replaces `path` at the end, flushed to the disk; after an error it is removed."""
     path = os.fspath(path)
     check_file(path)
+    if not os.path.isdir(folder := os.path.dirname(path) or "."):
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder: make it first", folder)
     temporary = f"{path}.{platform.node()}-{os.getpid()}-{threading.get_ident()}.tmp"  # one for each writer
     try:
         with open(temporary, "wb") as file:
@@ -86,11 +88,12 @@ def replacing(path):
 
 
 def check_file(path, says=""):
-    """Raises a ValueError if `path` is a pipe, a socket or a device; the system itself refuses a directory."""
+    """Raises a ValueError if `path` is a folder, a pipe, a socket or a device."""
     with suppress(FileNotFoundError):
         mode = os.stat(path).st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # opening a pipe may block forever
-            kind = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}.get(stat.S_IFMT(mode), "a device")
+        if not stat.S_ISREG(mode):  # opening a pipe may block forever
+            kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+            kind = kinds.get(stat.S_IFMT(mode), "a device")
             raise ValueError(f"{says}{os.fspath(path)!r} is {kind}: give the path of a file.")
 
 

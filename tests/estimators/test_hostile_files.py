@@ -166,11 +166,16 @@ def test_arrays_that_swap_their_places_are_refused_or_fit(path):
             again.predict(X), again.decision_parts(X)
 
 
-def test_a_missing_file_is_called_missing(tmp_path):
+def test_a_missing_file_is_called_missing_and_a_folder_a_folder(tmp_path):
+    model = MKLClassifier(RBF(), C=1.0).fit(X, y)
     with pytest.raises(FileNotFoundError):
         manykernels.load(tmp_path / "nothing.mk")
-    with pytest.raises(OSError):
-        manykernels.load(tmp_path)
+    with pytest.raises(FileNotFoundError, match="no such folder: make it first: .*none'$"):
+        model.save(tmp_path / "none" / "model.mk")
+    for use in (manykernels.load, model.save):
+        with pytest.raises(ValueError, match="is a folder: give the path of a file"):
+            use(tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 class Bounded:

@@ -116,8 +116,11 @@ def full_disk(*_):
 
 def test_a_place_that_cannot_be_written_is_refused_before_the_fit(tmp_path, path, monkeypatch):
     monkeypatch.setattr(MKLClassifier, "_make_bank", lambda *_: pytest.fail("the fit went on"))
-    for place, why in [(tmp_path / "none" / "fit", "No such file"), (tmp_path, "directory")]:
-        with pytest.raises(OSError, match=f"{why}.*give a path") as caught:
+    for place, error, why in [
+        (tmp_path / "none" / "fit", OSError, "No such file.*give a path"),
+        (tmp_path, ValueError, "is a folder: give the path"),
+    ]:
+        with pytest.raises(error, match=why) as caught:
             clone(STRINGS).set_params(checkpoint=place).fit(X, Y)
         assert str(place) in str(caught.value)
     for where in (os, "fsync"), (checkpoint_file.shutil, "disk_usage"):
