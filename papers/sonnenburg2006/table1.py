@@ -42,14 +42,15 @@ SPECTRUM = {
 
 
 def run(scale, data):
-    sizes, alone = scale.pick((100,), timing.ALONE), scale.alone()  # a quick run judges no time
+    sizes = scale.pick((100,), timing.ALONE)  # a quick run judges no time
     index = scale.pick(
         ("chunking, index", "coordinate, gap 1e-5", "LinWD1, gap 1e-5", timing.SVC), ()
     )  # not in a quick run
     larger = () if scale.quick else tuple(timing.larger(scale, methods) for methods in (WD, SPECTRUM))
     sets = [{name: method for name, method in methods.items() if name not in index} for methods in (WD, SPECTRUM)]
     sets = [timing.by_one(methods, MOST) if larger else methods for methods in sets]
-    wd, spectrum = (timing.measure(alone, methods, sizes) for methods in sets)
+    (wd, spectrum), alone, departures = timing.alone(scale, sets, sizes, WANTS, larger)
+    larger, sizes = (larger, sizes) if alone else ((), timing.SIZES)
     factors = [_factor(wd, "WD1", "LinWD1"), _factor(spectrum, "Spec", "LinSpec1")]
     few = wd["WD1"][min(sizes)] / wd["LinWD1"][min(sizes)]
     grow = [timing.slope(wd, "WD1", 5000), timing.slope(wd, "LinWD1", 5000), timing.slope(wd, "coordinate", 5000)]
@@ -104,7 +105,7 @@ def run(scale, data):
                 )
             })
         ],
-        deviations=[*timing.DEVIATIONS, NEWTON],
+        deviations=[*departures, NEWTON],
         remarks=MILLIONS,
         timed=True, clocked=alone, behind=_behind(larger, spectrum) if larger else [],
     )  # fmt: skip
@@ -133,6 +134,7 @@ def _behind(larger, spectrum):
 
 
 PRE, HELPS = "WDPre (newton)", {}
+WANTS = [(0, name, 30_000) for name in ("WD1", "LinWD1")] + [(1, name, 10_000) for name in ("Spec", "LinSpec1")]
 MOST = {"chunking, index": 0, "Spec": 30_000, "coordinate, gap 1e-5": 10_000}  # examples of those timed alone
 
 

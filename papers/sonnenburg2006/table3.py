@@ -21,14 +21,16 @@ VARIES = {
 
 
 def run(scale, data):
-    sizes, alone = scale.pick((100,), timing.ALONE[:4]), scale.alone()
+    sizes = scale.pick((100,), timing.ALONE[:4])
     methods = {
         f"Q = {q}": (50_000, dict(kernel="wd", solver="chunking", features="trie", size=q)) for q in sorted(Q)
     } | {"no limit": (50_000, dict(kernel="wd", solver="chunking", features="trie"))}
     if scale.quick:
         methods = {name: methods[name] for name in ("Q = 42", "no limit")}
-    found = timing.measure(alone, methods, sizes)
     larger = {} if scale.quick else timing.measure(scale, methods, timing.ALONE)
+    wants = [(0, name, 10_000) for name in methods]
+    (found,), alone, departures = timing.alone(scale, [methods], sizes, wants, [larger])
+    larger, sizes = (larger, sizes) if alone else ({}, timing.ALONE)
     limits = [name for name in methods if name != "no limit"]
     whole = [n for n in sizes if all(isinstance(found[name].get(n), float) for name in limits)]
     last = max(whole, default=None)
@@ -62,9 +64,9 @@ def run(scale, data):
                 "CPU seconds of `chunking` by its `size`, and the seconds of the paper",
                 *_rows(sizes, found),
             ),
-            *timing.beside("The same", scale, _rows(timing.ALONE, larger)),
+            *(timing.beside("The same", scale, _rows(timing.ALONE, larger)) if larger else []),
         ],
-        deviations=timing.DEVIATIONS,
+        deviations=departures,
         timed=True, clocked=alone, behind=_behind(larger, found) if larger else [],
     )  # fmt: skip
 

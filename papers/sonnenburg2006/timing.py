@@ -72,6 +72,25 @@ def yardstick(n, seed=0):
     return {"cpu": median(runs)[0], "runs": runs[1:] or runs, "spread": spread(runs)}
 
 
+def alone(scale, sets, sizes, wants, beside):
+    """(times of each set of methods, the part of the scale that they come from, departures).
+
+    They come from fits that ran alone where those of `wants`, (set, method, examples), are there; else from `beside`,
+    and the part is None.
+    """
+    if scale.quick:
+        return [measure(scale, methods, sizes) for methods in sets], scale, DEVIATIONS
+    part = scale.alone()
+    try:
+        found = [measure(part, methods, sizes) for methods in sets]
+        if all(isinstance(found[k][name].get(n), float) for k, name, n in wants):
+            return found, part, DEVIATIONS
+    except NotKept:
+        pass
+    scale.parts.remove(part)
+    return list(beside), None, [*DEVIATIONS[:-1], "All were timed beside others: nothing is judged by these times."]
+
+
 def by_one(methods, most):
     """Those of one thread, with no more examples than `most` has for them."""
     return {

@@ -170,6 +170,7 @@ def run(scale, data):
                 judged=real and bool(dense_slower),
                 open="" if dense_slower else TO_BE_RUN,
                 timed=True,
+                **DENSE_TIME,
             ),
         ],
         tables=[
@@ -333,6 +334,11 @@ def clocked(name, solver, columns, data, tau=None, method="GMKL"):
 
 
 QUICKER = {}
+DENSE_TIME = {
+    "expected": "disagree",
+    "reason": "On breast and pima SimpleMKL is a little quicker. It starts each support vector machine from the one "
+    "before; and the level method takes five times as many steps with the τ of the paper as with ours, 0.5.",
+}
 NOT_WORSE = {
     "expected": "disagree",
     "reason": "ℓ1 is ahead on iono, by 0.4 ± 0.2 points; on the other seven it is not.",
