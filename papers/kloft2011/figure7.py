@@ -219,9 +219,9 @@ def run(scale, data):
             "the table says (> 4 min) was cut off, and no larger one was tried: it has the words of that.",
             "The paper stops SimpleMKL and HessianMKL at the gap that the SILP reached; here all stop at 1e-3.",
             "The paper goes up to 8,000 examples and 1,000 kernels as matrices. Verdicts rest on fits of 1,000 "
-            "and of up to 200, one at a time on a machine with nothing else to do, by the methods of the paper and `newton`. "
-            "The tables of larger ones were timed on a loaded machine, by the library of two days before, and no "
-            "verdict rests on them but that a fit ends.",
+            "examples and of up to 200 kernels, one at a time on a machine with nothing else to do, by the methods of "
+            "the paper and `newton`. The tables of larger ones were timed on a loaded machine, by the library of two "
+            "days before, and no verdict rests on them but that a fit ends.",
         ],
         timed=True, clocked=alone, behind=_behind(larger, by_n, peers, few),
     )  # fmt: skip
