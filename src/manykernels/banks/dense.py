@@ -314,9 +314,9 @@ class SumBank(DenseBank):
         return self.forms[asked]
 
     def _as(self, dtype, shifted):
-        """The kernel itself in float64; in float32 a copy, less its shift if `shifted`."""
+        """A copy, less its shift if `shifted`; in float64 the kernel itself where the shift is small beside it."""
         K, shift = self.stack.array[0], self._shift[0] if shifted else 0.0
-        if dtype == K.dtype:
+        if dtype == K.dtype and 2 * abs(shift) <= self._diagonals.max():
             return K
         out = np.empty(K.shape, dtype)
 
