@@ -20,13 +20,13 @@ from ..inner.systems import blas_for
 from ..kernels.auto import auto_kernels
 from ..kernels.view_data import n_examples
 from ._adjustment import Adjustment, without_kernels
+from ._ties import untied
 from .columns import columns_seen, mixed, seeing_only, specs_of, spreads, with_one_value
 
 MAX_ALIGNMENT_ENTRIES = 2**24  # of all kernel matrices that alignments compare
 MAX_ALIGNMENT_EXAMPLES = 250
 MAX_MOVED_ENTRIES = 2**22  # of tables with permuted columns
 TIE_BREAK = 1e-9  # times the mean target, added to equal outputs of a constant
-EQUAL = 2.0**-24, 2.0**-27  # of the range and of the size of decisions: what differs by less is rounding of the kernels
 
 
 class FoldFit(NamedTuple):
@@ -318,27 +318,12 @@ class Fold:
         model = self.plan.fitted(self.model, self.every.solutions) if bayesian else self.model
         return FoldModel(model, partial(_same_length, decision))
 
-    def untied(self, decision):
-        """The decisions (n_test, T) of a classifier without their last digits, which would decide between equal ones.
-
-        The hinge loss gives −1 to every class where none has half of the examples, such as those of one category. Of
-        equal classes the one with most training examples comes first.
-        """
-        if not is_classifier(self.model) or not np.isfinite(decision).all():
-            return decision
-        size = max(EQUAL[0] * np.ptp(decision), EQUAL[1] * np.abs(decision).max())
-        if size == 0:
-            return decision
-        unit = 2.0 ** np.ceil(np.log2(size))  # of which ±1 and 0 are multiples
-        decision = unit * np.round(decision / unit)
-        if decision.shape[1] > 1 and np.ndim(self.y) == 1:
-            examples = self.plan.examples
-            decision = decision + 0.4 * unit * (examples.Y @ examples.c) / examples.c.sum()
-        return decision
-
     def score(self, decision):
         """The score of these decisions (n_test, T)."""
-        decision = self.untied(np.asarray(decision))
+        decision = np.asarray(decision)
+        if is_classifier(self.model):
+            examples, exclusive = self.plan.examples, decision.shape[1] > 1 and np.ndim(self.y) == 1
+            decision = untied(decision, (examples.Y @ examples.c) / examples.c.sum() if exclusive else 0.0)
         extra = {} if self.weight is None else {"sample_weight": self.weight}
         value = float(self.scorer(self.deciding(decision), self.X, self.y, **extra))
         if not np.isfinite(value):

@@ -131,9 +131,13 @@ class TrieBank(ExplicitBank):
             yield vectors, own
 
     def _planes(self, view, rows):
-        """The bit planes of these rows; those of all rows are kept."""
+        """The bit planes of these rows; those of all rows are kept where they fit."""
+        X = self.views[view].X
         if view not in self.planes:
-            self.planes[view] = planes(self.views[view].X)
+            size = len(X) * planes(X[:1]).nbytes
+            if size > MemoryBudget(self.memory_limit).share("values of words"):
+                return planes(X if rows is None else X[rows])
+            self.planes[view] = planes(X)
         return self.planes[view] if rows is None else self.planes[view][rows]
 
     def take(self, support):
