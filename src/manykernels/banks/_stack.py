@@ -139,8 +139,11 @@ class Stack:
 
         run_blocks(block, range(0, len(rows), STACK_ROWS), n_jobs)
 
-    def products(self, A, cols, rows, kernels, shift, n_jobs=None):
-        """S_m[rows, cols] @ A[t], (T, |kernels|, |rows|), cols sorted, in float64."""
+    def products(self, A, cols, rows, kernels, shift, n_jobs=None, symmetric=False):
+        """S_m[rows, cols] @ A[t], (T, |kernels|, |rows|), cols sorted, in float64.
+
+        `symmetric` says that every S_m is: kernels between new and training examples are not, even if they are square.
+        """
         _check_sorted(cols)
         A = np.ascontiguousarray(A, dtype=np.float64)
         sums = A.sum(axis=1)
@@ -148,7 +151,7 @@ class Stack:
         if few is not None:
             few -= shift[kernels][:, None, None]
             return np.einsum("mij,tj->tmi", few, A) + shift[kernels][:, None] * sums[:, None, None]
-        if not self.last and np.array_equal(rows, cols):
+        if symmetric and not self.last and np.array_equal(rows, cols):
             return self._half_products(A, cols, kernels, shift, n_jobs) + shift[kernels][:, None] * sums[:, None, None]
         from ..loops import stack as loops
 
@@ -231,7 +234,7 @@ class FileStack(Stack):
                 at += len(part)
         return out
 
-    def products(self, A, cols, rows, kernels, shift, n_jobs=None):
+    def products(self, A, cols, rows, kernels, shift, n_jobs=None, symmetric=False):
         A = np.ascontiguousarray(A, dtype=np.float64)
         out, cols = np.empty((len(A), len(kernels), len(rows))), _all(cols, self.shape[1])
         for k, m in enumerate(kernels):

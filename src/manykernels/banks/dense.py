@@ -237,7 +237,7 @@ class DenseBank(Bank):
         rows, support = _indices(rows, self.n), _indices(support, self.n)
         kernels = _indices(kernels, self.M)
         if self._root is None:
-            P = self.stack.products(A, support, rows, kernels, self._shift, self.n_jobs)
+            P = self.stack.products(A, support, rows, kernels, self._shift, self.n_jobs, symmetric=True)
             P *= self.scale[kernels, None]
             return P
         out = np.empty((len(A), len(kernels), len(rows)))
