@@ -1,7 +1,8 @@
 """Workers of pytest-xdist share the cores of a machine: each keeps to two of them, as a fit would take all, and to one
 thread of BLAS, since threads that wait for each other on the same two cores take most of the time of small products.
 
-ALL_CORES=1 lets every worker have all.
+ALL_CORES=1 lets every worker have all. SMALL_BLOCKS=1 cuts the work of small tests into many blocks: see
+`benchmarks/small_blocks.py`. Tests that count blocks or bytes fail there.
 """
 
 import os
@@ -67,3 +68,13 @@ def compiled_loops(request, monkeypatch):
         from manykernels.kernels import pair_blocks
 
         monkeypatch.setattr(pair_blocks, "MAX_PLAIN_VALUES", -1)
+
+
+if os.environ.get("SMALL_BLOCKS"):
+
+    @pytest.fixture(autouse=True)
+    def in_small_blocks():
+        from benchmarks.small_blocks import small_blocks
+
+        with small_blocks(3):
+            yield

@@ -66,7 +66,7 @@ def draw(seed, number):
     rng = np.random.default_rng([seed, number])
     n = int(rng.integers(4, 121)) if rng.random() < 0.9 else int(rng.integers(2, 6))
     form = rng.choice(["table", "sparse", "stack", "strings"], p=[0.6, 0.1, 0.2, 0.1])
-    told = {"n": n, "form": str(form), "compiled": number % 2 == 1}
+    told = {"n": n, "form": str(form), "number": number}
     X, plain, kind = table(rng, n) if form != "strings" else (letters(rng, n), None, "letters")
     told["data"] = kind
     if form == "strings":

@@ -16,7 +16,6 @@ import signal
 import time
 import traceback
 import warnings
-from contextlib import contextmanager
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -26,9 +25,9 @@ from manykernels import kernels as mk
 from manykernels import losses
 from manykernels import regularizers as mr
 from manykernels.banks.dense import SomeDoNotVary
-from manykernels.kernels import pair_blocks
 from manykernels.kernels.new_data import NewDataWarning
 
+from ..small_blocks import small_blocks
 from .kernels import normalise
 
 LIMIT = 12.0  # seconds of CPU that a fit of at most 120 examples may take
@@ -55,7 +54,7 @@ def _judge(case):
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            with _loops(case):
+            with small_blocks(case.told["number"]):
                 model = case.estimator.fit(case.X, case.y, sample_weight=case.weight)
                 seconds = time.process_time() - started
                 decision = _decide(model, case)
@@ -70,17 +69,6 @@ def _judge(case):
     if seconds > LIMIT:
         return verdict | {"outcome": "slow", "why": f"{seconds:.0f} s"}
     return verdict | _weigh(case, model, decision, caught)
-
-
-@contextmanager
-def _loops(case):
-    """Every other case takes the compiled loops, as more examples would; NumPy computes the kernels of the others."""
-    usual = pair_blocks.MAX_PLAIN_VALUES
-    pair_blocks.MAX_PLAIN_VALUES = -1 if case.told["compiled"] else usual
-    try:
-        yield
-    finally:
-        pair_blocks.MAX_PLAIN_VALUES = usual
 
 
 def _time_up(*_):

@@ -11,6 +11,7 @@ import numpy as np
 
 from manykernels.regularizers import Entropy
 
+from ..small_blocks import small_blocks
 from . import certificate
 from .grams import lost
 from .judge import Ledger, Watch, Wrong, finite, near, same, snapshot
@@ -27,7 +28,7 @@ UNORDERED = ("auto", "Nystroem", "nystroem", "rff", "Ball", "BestSingle")  # the
 
 
 def journey(seed: int, limit: float = 5.0) -> Ledger:
-    """Draw data, an estimator and what follows from the seed, and walk through it."""
+    """Draw data, an estimator and what follows from the seed, and walk through it: see `small_blocks` too."""
     rng = np.random.default_rng(seed)
     ledger = Ledger(seed)
     world = WORLDS[rng.integers(len(WORLDS))](rng)
@@ -36,7 +37,7 @@ def journey(seed: int, limit: float = 5.0) -> Ledger:
         ledger.story.append(f"kernels {world.kernels}")
     chosen = plan(rng, world)
     ledger.story.append(chosen.name)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, small_blocks(seed):
         Journey(world, chosen, rng, ledger, folder, limit).walk()
     return ledger
 

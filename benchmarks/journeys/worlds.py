@@ -249,6 +249,7 @@ def stack(rng: np.random.Generator) -> World:
     from manykernels import KernelStack
 
     n, m, M = size(rng, 2, 150), size(rng, 1, 20), size(rng, 1, 12)
+    m = n if rng.random() < 0.2 else m  # kernels between as many new examples are square and not symmetric
     base = rng.normal(size=(n + m, 3)) * 10.0 ** rng.uniform(-2, 2)
     full = []
     for number in range(M):
