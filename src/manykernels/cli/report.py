@@ -11,7 +11,7 @@ import typer
 import manykernels as mk
 
 from ._columns import seen
-from ._data import pick, read_data
+from ._data import read_data
 from ._models import (
     CATEGORY,
     as_classes,
@@ -21,6 +21,7 @@ from ._models import (
     only_label,
     prepare,
     read_model,
+    split_groups,
     target_of,
 )
 from ._talk import Debug, Json, Quiet, Wrong, command, complain, speaker
@@ -76,7 +77,7 @@ def report(asked: PageOptions) -> None:
     truth = None if y is None else as_classes(fitted, y)
     if not quiet and not progress(quiet):
         complain("measuring held-out scores, the relevance of each source, and stability.")
-    groups = None if asked.groups is None else pick(frame, asked.groups, "--groups").to_numpy()
+    groups = None if asked.groups is None else split_groups(frame, asked.groups, lambda text: None)[0]
     options = vars(asked)
     same = {key: options[key] for key in ("relevance", "stability", "max_examples", "title", "scoring", "threshold")}
     found = fitted.report(

@@ -315,12 +315,14 @@ class MKLSurvival(HasPath, MKLBase):
             )
         if strata is None:
             return np.zeros(n, int)
-        strata = np.asarray(strata)
-        unknown = strata[~np.isin(strata, self.strata_)]
-        if len(unknown) or len(strata) != n:
-            what = f"the label {unknown[0]!r}, which fit has not seen" if len(unknown) else f"{len(strata)} entries"
-            raise ValueError(f"strata has {what}: give one of {self.strata_.tolist()[:10]} for each of {n} examples.")
-        return np.searchsorted(self.strata_, strata)
+        strata = np.asarray(strata, dtype=None if hasattr(strata, "dtype") else object)  # a list may mix types
+        row = {label: k for k, label in enumerate(self.strata_.tolist())}
+        labels = strata.tolist() if strata.ndim == 1 else []
+        unknown = [label for label in labels if label not in row]
+        if unknown or len(labels) != n:
+            what = f"the label {unknown[0]!r}, which fit has not seen" if unknown else f"shape {strata.shape}"
+            raise ValueError(f"strata has {what}: give one of {list(row)[:10]} for each of {n} examples.")
+        return np.array([row[label] for label in labels], int)
 
     def score(
         self,
