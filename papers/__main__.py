@@ -92,7 +92,7 @@ def run(paper, options, only, out):
         _page.keep(out, paper, name, section, scale)
         if options.quick:
             _page.weaker(section)
-        for item in section.findings:
+        for item in section.all:
             judged = "as known" if item.holds and item.judged else "CANNOT JUDGE" if item.holds else "NOT AS KNOWN"
             counts["left" if not item.judged else "as known" if item.holds else "bad"] += 1
             print(f"  {judged}: {item.verdict}: {item.says} (theirs {item.theirs}, ours {item.ours})")

@@ -73,13 +73,13 @@ class Finding:
 
 def weaker(section):
     """Leaves findings unjudged that a smaller run can only call a tie, or that are ties of the full one."""
-    for item in section.findings:
+    for item in section.all:
         item.judged = item.judged and "tie" not in (item.verdict, item.expected)
 
 
 def loud(section):
     """Leaves findings on times unjudged, of a section that was timed on a loaded machine."""
-    for item in section.findings:
+    for item in section.all:
         unjudged(item, LOUD)
 
 
@@ -117,7 +117,8 @@ class Figure:
 class Section:
     """What an experiment returns.
 
-    `protocol` says how the paper did it, `deviations` where this run departs, `data` which data it was; `timed` if it
+    `protocol` says how the paper did it, `deviations` where this run departs, `data` which data it was; `checks` are
+    findings that are verified along the way and are no claims of the paper: they are not counted; `timed` if it
     reports times, so that the page says so when the machine was shared. `clocked` is the part of the scale that its
     findings on times rest on, by default the whole. `behind` has [what, theirs, ours before, ours now] where a time of
     ours was worse than the print.
@@ -127,6 +128,7 @@ class Section:
     protocol: str
     data: str
     findings: list[Finding] = field(default_factory=list)
+    checks: list[Finding] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
     deviations: list[str] = field(default_factory=list)
@@ -134,6 +136,11 @@ class Section:
     timed: bool = False
     clocked: Any = None
     behind: list[list[str]] = field(default_factory=list)
+
+    @property
+    def all(self):
+        """Findings and checks."""
+        return [*self.findings, *self.checks]
 
 
 def mean(values, digits=3, factor=1.0):
@@ -168,7 +175,7 @@ def keep(out, paper, experiment, section, scale):
     if loaded and not scale.quick:
         loud(section)
     elif clocked is not scale and len(clocked.machines()) > 1:
-        for item in section.findings:
+        for item in section.all:
             unjudged(item, "timed on several machines")
     cells = [cell for part in (scale, *scale.parts) for cell in part.cells]
 
@@ -365,6 +372,10 @@ def section(name, record):
             lines.append(f"- {item.says}: {item.verdict if item.judged else 'not judged'}. {item.reason}")
     if lines[-1]:
         lines.append("")
+    checks = [Finding(**given) for given in record.get("checks", ())]  # files of before have no such entry
+    if checks:
+        lines += ["Checked besides; no claims of the paper, and not counted:", ""]
+        lines += [f"- {item.says}: {item.ours} (margin: {item.margin}): {shown(item)}." for item in checks] + [""]
     lines += [record["remarks"], ""] if record["remarks"] else []
     runs = [
         f"{date}; {on}; {', '.join(f'{k} {v}' for k, v in packages.items())}" for date, on, packages in record["runs"]

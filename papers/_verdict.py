@@ -41,6 +41,11 @@ def unpaired(a, b, bound=0.0):
     return _judged(np.mean(a) - np.mean(b) - bound, float(np.hypot(error(a), error(b))))
 
 
+def measured(difference, own):
+    """Whether a difference of which the standard error is known lies above 0."""
+    return _judged(difference, own)
+
+
 def first(values, *columns):
     """Whether one of the columns of values (repetitions, columns) has the highest mean; against the best other."""
     values = np.asarray(values, dtype=float)

@@ -15,14 +15,16 @@ HEADLINES = {
     "20,000 examples with 50 kernels, and 10,000 kernels, are within reach": "large problems without matrices",
     "ℓ1 is outperformed by the sum kernel at every size": "ℓ1 is behind the sum: gene starts",
     "ℓ2 performs best": "ℓ2 is the best norm: gene starts",
-    "norms up to 4/3 are as good as 1": "norms slightly above 1 are as good as ℓ1: localisation of proteins",
+    "with proper choice of a non-sparse norm the accuracy of ℓ1 is recovered": "a norm near 1 recovers the accuracy of "
+    "ℓ1: localisation of proteins",
     "the unweighted sum is best": "the sum of the kernels is best: networks",
     "product kernels help small p": "product kernels help small p: networks",
-    "SimpleMKL is more than 120 times slower than the interleaved SILP": "interleaved: 120 times faster than SimpleMKL",
+    "SimpleMKL is more than 120 times slower than the interleaved SILP": "interleaved: 120 times faster than SimpleMKL "
+    "at 8,000 examples",
 }
 # data that could not be had, and what stands in their place
 MISSING = {
     "gene starts of dbTSS (TSS), windows of 2,001 letters": "human promoters of 300 letters (GUE)",
     "yeast: 668 enzymes, three kernels": "ion channels and drugs, three kernels of KronRLS-MKL",
-    "proteins of TargetP and PSORTb, 69 kernels": "MultiLoc, 64 kernels on patterns; none of BLAST and phylogeny",
+    "proteins, four sets with 69 kernels": "MultiLoc, 64 kernels on patterns; the other five are missing",
 }

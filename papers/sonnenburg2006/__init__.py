@@ -15,7 +15,7 @@ HEADLINES = {
     "the letters just before the site (−8 … −1) have the greatest weight": "weights tell what matters: splice sites",
     "it switches to the width that fits best": "regression takes the width that fits best",
     "the largest selected width, 100, models the linear part": "the widest kernel, 100, models the linear part",
-    "words of 9 and 10 letters, which cannot matter most, have a second peak": "a second peak at 9 and 10 letters",
+    "words of 9 and 10 letters, unlikely to matter most, have a second peak": "a second peak at 9 and 10 letters",
     "4 and 8 processors speed it up": "4 and 8 processors speed multiple kernel learning up",
 }
 # data that could not be had, and what stands in their place

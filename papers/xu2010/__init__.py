@@ -16,7 +16,7 @@ HEADLINES = {
     "and than ℓ2": "smooth MKL is more accurate than ℓ2: UCI sets",
     "ℓ2 takes a hundred times as long": "ℓ2 takes a hundred times as long",
     "on text1 by over 7 %": "over 7 % on text1",
-    "Corollary 5 bounds the error in f without the smoothing, after 500 steps": "the bound of Corollary 5",
+    "Corollary 5 with the L of the print": "the bound of Corollary 5",
 }
 # data that could not be had, and what stands in their place
 MISSING = {

@@ -22,7 +22,7 @@ def run(scale, data):
         "The documents of all groups, those on computers against the others; tf-idf without English stop words, a "
         'rank-one kernel for each of the most frequent words, multiplicative normalisation, C = 1, `solver="auto"`.',
         "20 newsgroups by date." if real else "generated documents in the place of the real ones.",
-        findings=[
+        checks=[
             Finding(
                 "thousands of rank-one kernels reach their gap, p = 1 and 2",
                 "–",
