@@ -31,6 +31,9 @@ RENAMED = {
     "sonnenburg2006.figure5: words of 9 and 10 letters, unlikely to matter most, have a second peak": (
         "words of 9 and 10 letters, which cannot matter most, have a second peak"
     ),
+    "yang2011.table5: GMKL by the level method takes much less time than ℓ1 by SimpleMKL": (
+        "GMKL by the level method is quicker than ℓ1 by SimpleMKL"
+    ),
     "yang2011.table6: and fewer than all of them": "and fewer than all",
 }
 INTRO = (
