@@ -324,6 +324,29 @@ def test_a_run_names_the_findings_that_are_not_as_known(tmp_path, monkeypatch):
     assert len(bad) == 1 and "fails" in bad[0]
 
 
+def test_a_check_must_hold_and_is_no_finding(tmp_path, monkeypatch):
+    about, module = import_module("papers.kloft2011"), import_module("papers.kloft2011.bounds")
+    section = _page.Section("T", "p", "d", [finding(says="holds")], [finding(says="fails", verdict=False)])
+    monkeypatch.setattr(module, "run", lambda scale, data: section)
+    options = type("Options", (), {"quick": True, "kept": False, "data": None, "cap": 60})
+    (bad,) = run("kloft2011", options, ["bounds"], tmp_path)
+    assert "fails" in bad
+    _page.write(tmp_path, "kloft2011", about), _page.summary(tmp_path, {"kloft2011": about})
+    page = (tmp_path / "kloft2011.md").read_text()
+    assert "not counted:\n\n- fails: 2 (margin: 0.1): **disagree**." in page and "T: fails" not in page
+    assert "1 of 1 findings agree" in (tmp_path / "README.md").read_text()
+
+
+@pytest.mark.parametrize(("draws", "verdict"), [(5, "tie"), (2, "tie"), (1, "agree")])
+def test_times_differ_by_two_standard_errors_of_their_draws(draws, verdict):
+    from papers.kloft2011.figure7 import _between, _seconds
+
+    cells = [{"cpu": cpu, "error": 0.1 if draws > 1 else None, "draws": draws} for cpu in (1.2, 1.0)]
+    t = {name: _seconds((cell, None)) for name, cell in zip("ab", cells, strict=True)}
+    assert _between(t, "a", "b", 1, 3) == verdict and _between(t, "a", "c", 1) == "disagree"
+    assert _between(t, "a", "b", 0.5) == ("tie" if draws == 2 else "agree")
+
+
 def doubled(x):
     return 2 * x
 
