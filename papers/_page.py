@@ -28,8 +28,9 @@ JUDGED = (
     "[Margins](margins.md) lists when each was last changed, and the verdicts before and after."
 )
 BEHIND = (
-    "Where ours was behind the print, whose machines are of 2004 to 2011: seconds of theirs, of ours on a loaded "
-    "machine of 16 cores on 16 November 2026, and of ours now, alone on a machine of two cores:"
+    "Where ours was behind the print or, where that has no numbers, behind scikit-learn: seconds of the papers, which "
+    "are of 2006 to 2011, of ours on a loaded machine of 16 cores on 16 November 2026, and of ours now, alone on a "
+    "machine of two cores:"
 )
 CLAIMS = (
     "[Claims](claims.md) goes through the experiments of the five papers claim by claim: where each is judged, or "

@@ -70,8 +70,8 @@ SIPS = {
 SLIGHTLY = {"expected": "disagree", "reason": "It is quicker here."}
 CONSTANT = {
     "expected": "disagree",
-    "reason": "Ours are given the M matrices, and adding them up counts; the paper does not say whether its times "
-    "contain the sum. Once it is there, the number of kernels plays no part.",
+    "reason": "Ours is given the M matrices, and the time to add them up counts. The paper does not say whether its "
+    "times contain the sum. Once the sum is computed, the number of kernels makes no difference.",
 }
 SILP_BEST = {
     "expected": "disagree",
@@ -216,8 +216,8 @@ def run(scale, data):
             "`coordinate`, `primal` and `interior` need explicit features, which Gaussian kernels have not, "
             "`reweighted` and `mackay` another regularizer: they are left out. MKLpy and himalaya solve problems of "
             "their own; Clarabel takes threads of its own, and its CPU seconds are those of all.",
-            "A blank is a size that was left out because its matrices do not fit. One that ran for the minutes that "
-            "the table says (> 4 min) was cut off, and no larger one was tried: it has the words of that.",
+            "A blank is a size that was left out because its matrices do not fit. A fit that ran for the minutes that "
+            "the table names (> 4 min) was cut off, and no larger one was tried.",
             "The paper stops SimpleMKL and HessianMKL at the gap that the SILP reached; here all stop at 1e-3.",
             "The paper goes up to 8,000 examples and 1,000 kernels as matrices. Verdicts rest on fits of 1,000 "
             "examples and of up to 200 kernels, one at a time on a machine with nothing else to do, by the methods of "

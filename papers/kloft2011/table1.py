@@ -31,8 +31,8 @@ FREQUENT = (
     "one now, which was changed after their results were seen. They stand in the last table."
 )
 EQUAL = (
-    "Where the classes are equally frequent all norms are alike, within half a point, and neither does ℓ1 lead nor the "
-    "error grow with p: what ℓ1 wins, it wins where classes are unequal."
+    "Where the classes are equally frequent, all norms are within half a point of each other: ℓ1 does not lead, and "
+    "the error does not grow with p. ℓ1 leads where classes are unequal."
 )
 NEAR = ("16/15", "8/7", "4/3")
 GENERATED = (

@@ -40,9 +40,9 @@ def run(scale, data):
     section = Section(
         "Table 2 and Figure 6",
         "A local model for each enzyme predicts its partners from kernels between enzymes; five folds, area under "
-        "the ROC curve, mean over the models; nodes with one or two partners are left out. The paper has three "
-        "kernels on 668 enzymes, which perform well one by one, as it says (71.7, 58.4 and 73.4 %), and finds their "
-        "sum best.",
+        "the ROC curve (here the mean over the models); nodes with one or two partners are left out. The paper has "
+        "three kernels on 668 enzymes, which perform well one by one, as it says (71.7, 58.4 and 73.4 %), and finds "
+        "their sum best.",
         REAL if real else GENERATED,
         findings=[
             Finding(

@@ -20,7 +20,7 @@ DEVIATIONS = [
     "A relative duality gap of 1e-3 in the place of 1e-5 for SVMlight's violation of optimality and for that of the "
     "linear program, which measure something else.",
     "Ours are CPU seconds, kernels and index included, after a small fit that loads what is compiled; with 4 and 8 "
-    "threads, which `n_jobs` gives, seconds of the clock, as all of the paper's are.",
+    "threads, which `n_jobs` gives, seconds of the clock. The paper says seconds, and not which.",
     "Medians of three runs where these take seconds, one run elsewhere; SVC, on the matrix of the weighted degree "
     "kernel, "
     "which is not counted, is a yardstick across machines. A blank is a size that was left out; one that ran for the "
