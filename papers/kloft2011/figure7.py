@@ -6,7 +6,7 @@ import numpy as np
 
 from .._page import Figure, Finding, Section, Table, panels
 from .._scale import TO_BE_RUN, NotKept
-from .._verdict import FEWEST, every, measured
+from .._verdict import every, measured
 
 # name: (solver, p, matrices in memory or not)
 METHODS = {
@@ -358,11 +358,11 @@ def _repeated(once, draws):
 
 
 class _Seconds(float):
-    """Seconds with their standard error: 0 of one draw, infinite of two."""
+    """Seconds with their standard error: 0 of one draw; of two half their range: what counts parts all draws."""
 
     def __new__(cls, result):
-        self, draws = super().__new__(cls, result["cpu"]), result.get("draws", 1)
-        self.error = 0.0 if draws == 1 else np.inf if draws < FEWEST else result["error"]
+        self = super().__new__(cls, result["cpu"])
+        self.error = result.get("error") or 0.0
         return self
 
 

@@ -111,6 +111,7 @@ def _first(found):
         name
         for name, row in found.items()
         if METHODS[name][1]["solver"] == "chunking"
+        and "tol" not in METHODS[name][1]
         and {float} == {type(row.get(n)) for n in (500, 1000)}
         and row[500] > row[1000]
     ]

@@ -67,9 +67,9 @@ def run(scale, data):
             )
         ],
         figures=[_draw(rs, mean)],
-        remarks="r_ij is a ratio at the solution, not a correlation of columns. At a correlation of 0.999 it is "
-        "still away from 1, so that the weights of GMKL differ; the bound says by how much. At equal kernels they are equal. ℓ1 "
-        "has many solutions there, of which ours takes one.",
+        remarks="r_ij is a ratio at the solution, not a correlation of columns. At a correlation of 0.999 it is still "
+        "away from 1, so that the weights of GMKL differ; the bound says by how much. At equal kernels they are equal. "
+        "ℓ1 has many solutions there, of which ours takes one.",
         deviations=["The paper proves it and draws nothing; the setting is ours."],
     )
 
