@@ -11,11 +11,11 @@ PAPER = {
     500_000: (7757, 9411, 6558, 6203, 6583, 7883), 1_000_000: (26190, 31145, 20831, 20136, 21591, 24043),
 }  # fmt: skip
 VARIES = (
-    "Here the smallest Q costs most; in the paper the largest does up to 100,000 examples, and the smallest from 200,000 "
-    "on. The paper says that the trie on Q examples and the quadratic program, of quadratic to cubic effort, take the "
-    "time of large Q. Ours hardly take any there: what costs is the update of all outputs after each working set, and "
-    "small sets need more of them (for 2,000 examples 160 of 12 variables, 41 of 112, 33 without a limit, which is the "
-    "default)."
+    "Here the smallest Q costs most; in the paper the largest does up to 100,000 examples, and the smallest from "
+    "200,000 on. The paper says that the trie on Q examples and the quadratic program, of quadratic to cubic effort, "
+    "take the time of large Q. Ours hardly take any there: what costs is the update of all outputs after each working "
+    "set, and small sets need more of them (for 2,000 examples 160 of 12 variables, 41 of 112, 33 without a limit, "
+    "which is the default)."
 )
 
 
