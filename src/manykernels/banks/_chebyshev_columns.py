@@ -12,9 +12,12 @@ FEATURES_PER_PRODUCT = 512  # Chebyshev features
 
 
 def n_nodes(degree, rate, half, double):
-    """Chebyshev nodes per kernel on an interval of half-width `half` for errors of 3e-8 (float32) or 1e-13."""
+    """Chebyshev nodes per kernel on an interval of half-width `half` for errors of 3e-8 (float32) or 1e-13.
+
+    Their number for an exponential is a multiple of four, so that many columns share their matrices.
+    """
     root = np.sqrt(np.maximum(rate, 0)) * half
-    p = np.where(degree > 0, degree + 1, np.ceil(11.5 * root + 13 if double else 8 * root + 8))
+    p = np.where(degree > 0, degree + 1, 4 * np.ceil((11.5 * root + 13 if double else 8 * root + 8) / 4))
     return np.minimum(p, 2**30).astype(int)
 
 
@@ -30,7 +33,7 @@ def column_cost(sizes, n_rows, n_cols, T):
     return 1e5 + shared + 7.0 * (sizes.astype(float) ** 2).sum()
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _nodes(p):
     """Chebyshev nodes on [−1, 1] and the (p, p) matrix from values there to coefficients of T_0 … T_{p−1}."""
     angle = np.pi * (np.arange(p) + 0.5) / p
@@ -57,17 +60,19 @@ def _level(chosen, *sides):
     return bool((F.max(axis=1) <= MAX_FACTOR_RATIO * np.where(F > 0, F, np.inf).min(axis=1)).all())
 
 
-def _at_nodes(group, chosen, middle, half, p):
-    """The chosen kernels between p Chebyshev nodes of an interval (kernels, p, p), and the transform to coefficients.
+def _between_nodes(group, middle, half, p):
+    """The base (p, p) between p Chebyshev nodes of an interval, and the transform of values to coefficients.
 
     Both are float64, since kernels near 1 have little variance.
     """
     z, transform = _nodes(p)
     points = z * half + middle
-    B = points[:, None] * points if group.pairs.kind == "dot" else (points[:, None] - points) ** 2
-    degree = group.degree[chosen][:, None, None]
-    values = group.g[chosen].astype(float)[:, None, None] * B + group.c[chosen].astype(float)[:, None, None]
-    return np.where(degree == 0, np.exp2(np.minimum(values, 0.0)), values**degree), transform
+    return (points[:, None] * points if group.pairs.kind == "dot" else (points[:, None] - points) ** 2), transform
+
+
+def _forms(group, chosen):
+    """(degree, g, c) of the chosen kernels in float64."""
+    return group.degree[chosen], group.g[chosen].astype(float), group.c[chosen].astype(float)
 
 
 class SmoothColumns:
@@ -124,27 +129,35 @@ class SmoothColumns:
 
 def _core(group, chosen, weights, shift, middle, half, p):
     """C_t (T, p, p) with Σ_m weights_tm (k_m(x, y) − shift_m) = Σ_kl C_tkl T_k(x) T_l(y)."""
-    values, transform = _at_nodes(group, chosen, middle, half, p)
-    return transform @ np.tensordot(weights, values - shift[:, None, None], 1) @ transform.T
+    from ..loops.elementwise import combine
+
+    B, transform = _between_nodes(group, middle, half, p)
+    sums, none = np.zeros((len(weights), p, p)), np.empty((0, 0))
+    for w, one in zip(weights, sums, strict=True):
+        W = np.repeat(w[:, None], p, axis=1)
+        combine(B, *_forms(group, chosen), shift.astype(float), W, none, one)
+    return transform @ sums @ transform.T
 
 
 def column_products(group, left, right, chosen, vectors, middle, half, sizes, at, out):
     """Writes the products with smooth kernels of one column to out (T, kernels, n), kernel m of the chosen at at[m]."""
     from ..loops.columns import chebyshev
+    from ..loops.elementwise import multiply
 
     p, (_, T, n) = int(sizes.max()), vectors.shape
     basis = np.empty((p, n))
     chebyshev(right.x[0], middle, half, basis)
     moments = (vectors.reshape(-1, n).astype(float) @ basis.T).reshape(-1, T, p)
-    nodes, coefficients = p >> np.log2(p / sizes).astype(int), np.zeros((sizes.size, T, p))
+    nodes, coefficients = p >> np.log2(p / sizes).astype(int), np.zeros((p, sizes.size, T))
     for q in np.unique(nodes):  # few numbers of nodes: p, p/2, …
         mine = np.flatnonzero(nodes == q)
-        values, transform = _at_nodes(group, chosen[mine], middle, half, int(q))
-        part = moments[mine if len(moments) > 1 else slice(None), :, :q]
-        coefficients[mine, :, :q] = part @ transform @ values @ transform.T
+        B, transform = _between_nodes(group, middle, half, int(q))
+        part, own = np.zeros((q, mine.size, T)), moments[mine] if len(moments) > 1 else moments
+        multiply(B, *_forms(group, chosen[mine]), (own.reshape(-1, p)[:, :q] @ transform).reshape(-1, T, q), part)
+        coefficients[:q, mine] = (transform @ part.reshape(q, -1)).reshape(part.shape)
     if left.x is not right.x:
         basis = np.empty((p, left.x.shape[1]))
         chebyshev(left.x[0], middle, half, basis)
-    found = (coefficients.reshape(-1, p) @ basis).reshape(sizes.size, T, -1)
+    found = (coefficients.reshape(p, -1).T @ basis).reshape(sizes.size, T, -1)
     found *= 1.0 if left.factor is None else left.factor[chosen][:, None]
     out[:, at] = found.transpose(1, 0, 2)

@@ -185,8 +185,9 @@ class Checks(BaseEstimator):
     def _sees_objects(self, X, reset):
         """Whether kernels see entries of X that are no numbers: strings, categories, graphs and the like."""
         if not self._chooses():
-            reads = _reads(self.kernels, parts=True)
-            return _holds_objects(X, _reads(self.kernels)) or _is_mixed(X) and bool(reads - {"numeric"})
+            if _holds_objects(X, _reads(self.kernels)):
+                return True
+            return _is_mixed(X) and bool(_reads(self.kernels, parts=True) - {"numeric"})
         found = None if reset else self.predictor_.kernel_list
         seen = [] if found is None else zip(found.kernels, found.columns, strict=True)
         whole = {kernel.reads for kernel, columns in seen if columns is None}
