@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from manykernels import MKLClassifier
-from manykernels.genome import KmerWeights, kmer_weights, kmers, read_kmer_weights, write_kmer_weights
+from manykernels.genome import (
+    KmerWeights,
+    Variants,
+    kmer_weights,
+    kmers,
+    read_kmer_weights,
+    score_variants,
+    write_kmer_weights,
+)
 from manykernels.strings import Spectrum
 
 rng = np.random.default_rng(3)
@@ -46,3 +54,20 @@ def test_files_of_weights_have_one_word_of_a_pair_or_all(tmp_path):
     assert read_kmer_weights(tmp_path / "v.txt", missing=0.5).values.tolist() == [2, 0.5, 0.5, 2]
     with pytest.raises(ValueError, match="no weight for 2 of the 4 words, the first C: give header=False"):
         read_kmer_weights(tmp_path / "v.txt")
+
+
+def test_a_window_may_be_as_short_as_the_longest_word_that_has_weight(tmp_path):
+    pytest.importorskip("pyfaidx")
+    (tmp_path / "g.fa").write_text(">chr1\nACGTACGTTGCA\n")
+    model = MKLClassifier([("three", Spectrum(3)), ("four", Spectrum(4))], C=1.0).fit(TEXTS, np.arange(40) % 2)
+    one = Variants(["v"], np.array(["chr1"]), np.array([6]), ["C"], ["T"])
+    with pytest.warns(UserWarning):
+        found = score_variants(model, one, tmp_path / "g.fa", 4, n_shuffles=0)
+    assert found["score_ref"] == pytest.approx(model.decision_function(["ACGT"]))
+    assert found["score_alt"] == pytest.approx(model.decision_function(["ATGT"]))
+    with pytest.raises(ValueError, match="width=3 is less than the 4 letters of a word of 'four'"):
+        score_variants(model, one, tmp_path / "g.fa", 3, n_shuffles=0)
+    model.kernel_weights_ = model.kernel_weights_ * [1.0, 0.0]  # a kernel without weight asks for nothing
+    with pytest.warns(UserWarning):
+        short = score_variants(model, one, tmp_path / "g.fa", 3, n_shuffles=0)
+    assert short["delta"] == pytest.approx(np.diff(model.decision_function(["ACG", "ATG"])))

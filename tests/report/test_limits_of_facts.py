@@ -11,7 +11,7 @@ from report_cases import a_case
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.inspect.sources import Row
 from manykernels.kernels import RBF, KernelList, Linear
-from manykernels.report import _covariate_table, _joined, _measure, _results, _worth, describe
+from manykernels.report import _covariate_table, _joined, _measure, _results, _words, _worth, describe
 
 rng = np.random.default_rng(3)
 
@@ -140,3 +140,16 @@ def test_groups_show_what_the_first_units_are_worth_in_each():
     facts["sources"] |= {"measure": "permute"}
     assert "have the loss when shuffled of the first sources" in _results._sites(facts).html()
     assert _results._sites({"sources": {"sites": []}}) is None
+
+
+def test_the_most_frequent_class_is_that_of_all_data_where_a_sample_was_measured():
+    classes = [{"name": "a", "count": 60}, {"name": "b", "count": 40}]
+    facts = {"data": {"target": {"kind": "classes", "classes": classes, "total": 2}}, "score": {"measure": "accuracy"},
+             "model": {"covariates": None}, "sampled": {"used": 50, "examples": 100}}  # fmt: skip
+    facts["score"] |= {"baseline": 0.5}
+    assert "(that of all data has 60.0 %)" in _words._of_all(facts)
+    for change in ({"baseline": 0.6}, {"measure": "roc_auc"}):
+        assert _words._of_all(facts | {"score": facts["score"] | change}) == ""
+    assert _words._of_all(facts | {"model": {"covariates": {"names": []}}}) == ""
+    facts["data"]["target"] |= {"total": 3}  # some classes are not listed
+    assert _words._of_all(facts) == ""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import manykernels as mk
 
+from .._validation import shown
 from ..kernels.normalize import CHOICES_OF_MODELS
 from ._columns import as_numbers, as_texts, encode, guess_task, seen, suggest
 from ._config import build, read_config, written_columns
@@ -153,10 +154,12 @@ def read_target(y, task):
     """The targets as an array for an estimator."""
     if task == "regression":
         if not is_number(y):
-            raise Wrong(f"--target {y.name!r} has {y.iloc[0]!r}, which is not a number: give --task classification.")
+            raise Wrong(
+                f"--target {y.name!r} has {shown(y.iloc[0])}, which is not a number: give --task classification."
+            )
         return as_numbers(y, WRONG_TARGET)
     if y.nunique() < 2:
-        raise Wrong(f"--target {y.name!r} has only one class, {y.iloc[0]!r}: a classifier needs two.")
+        raise Wrong(f"--target {y.name!r} has only one class, {shown(y.iloc[0])}: a classifier needs two.")
     if y.nunique() > max(20, len(y) // 2):
         raise Wrong(
             f"--target {y.name!r} has {y.nunique()} different values in {len(y)} rows, too many for classes: name "

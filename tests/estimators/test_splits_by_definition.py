@@ -1,0 +1,80 @@
+"""Folds by their number, seed and groups: those of scikit-learn, for classes, numbers and times."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
+
+from manykernels import survival_targets
+from manykernels.estimators.check_targets import make_splits
+
+n = 40
+rng = np.random.default_rng(0)
+ZERO = np.zeros((n, 1))
+LABEL = np.array(list("aaabbc"))[rng.integers(0, 6, n)]
+EVENT = rng.random(n) < 0.4
+TIMES = survival_targets(EVENT, rng.exponential(size=n))
+NUMBER = rng.normal(size=n)
+GROUPS = rng.integers(0, 9, n)
+SITES = np.array(["east", "north", "west"])[rng.integers(0, 3, n)]
+
+
+def same(found, splitter, y, groups=None):
+    wanted = list(splitter.split(ZERO, y, groups))
+    assert len(found) == len(wanted)
+    for (train, test), (one, other) in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(train, one)
+        np.testing.assert_array_equal(test, other)
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+@pytest.mark.parametrize("seed", [None, 0, 4])
+def test_a_number_of_folds_is_stratified_and_shuffled_by_the_seed(cv, seed):
+    k, mixed = cv or 5, {} if seed is None else dict(shuffle=True, random_state=seed)
+    same(make_splits(cv, ZERO, LABEL, True, seed=seed), StratifiedKFold(k, **mixed), LABEL)
+    plain = KFold(k, **mixed) if seed is not None or cv else KFold(5, shuffle=True, random_state=0)
+    if cv is not None or seed is None:
+        same(make_splits(cv, ZERO, NUMBER, False, seed=seed), plain, NUMBER)
+    own = StratifiedKFold(k, shuffle=True, random_state=seed or 0)  # each has its share of the events
+    same(make_splits(cv, ZERO, TIMES, False, seed=seed), own, EVENT.astype(int))
+    same(make_splits(cv, ZERO, LABEL, True, GROUPS, seed), StratifiedGroupKFold(k, **mixed), LABEL, GROUPS)
+    same(make_splits(cv, ZERO, NUMBER, False, GROUPS, seed), GroupKFold(k), NUMBER, GROUPS)
+    same(make_splits(cv, ZERO, TIMES, False, GROUPS, seed), StratifiedGroupKFold(k, **mixed), EVENT.astype(int), GROUPS)
+
+
+@pytest.mark.parametrize("y", [LABEL, NUMBER, TIMES], ids=["classes", "numbers", "times"])
+@pytest.mark.parametrize("seed", [None, 4])
+def test_few_groups_are_held_out_one_by_one(y, seed):
+    for cv in (None, 3, 7):
+        found = make_splits(cv, ZERO, y, y is LABEL, SITES, seed)
+        same(found, LeaveOneGroupOut(), LABEL, SITES)
+    two = make_splits(2, ZERO, y, y is LABEL, SITES, seed)
+    assert len(two) == 2 and all(not set(SITES[train]) & set(SITES[test]) for train, test in two)
+
+
+def test_folds_with_a_seed_are_as_many_as_the_rarest_class_or_the_groups_allow():
+    few = np.array(["a"] * 37 + ["b"] * 3)
+    assert len(make_splits(5, ZERO, few, True, seed=1)) == 3
+    assert make_splits(5, ZERO, np.array(["a"] * 39 + ["b"]), True, seed=1) == []
+    assert len(make_splits(30, ZERO, NUMBER, False, seed=1)) == 20  # two examples in each
+    assert len(make_splits(9, ZERO, NUMBER, False, SITES, seed=1)) == 3
+    assert make_splits(5, ZERO, few, True, np.zeros(n), seed=1) == []
+    rare = survival_targets(np.arange(n) < 4, np.arange(1.0, n + 1))
+    assert len(make_splits(10, ZERO, rare, False)) == 4
+    assert make_splits(3, ZERO, survival_targets(np.arange(n) < 1, np.ones(n)), False) == []
+
+
+def test_splitters_and_lists_are_taken_as_they_are():
+    same(make_splits(TimeSeriesSplit(3), ZERO, NUMBER, False, seed=5), TimeSeriesSplit(3), NUMBER)
+    given = [(np.arange(10, n), np.arange(10)), (np.arange(30), np.arange(30, n))]
+    for y in (LABEL, NUMBER, TIMES):
+        found = make_splits(given, ZERO, y, False, seed=3)
+        assert [(a.tolist(), b.tolist()) for a, b in found] == [(a.tolist(), b.tolist()) for a, b in given]
+    same(make_splits(GroupKFold(4), ZERO, LABEL, True, GROUPS), GroupKFold(4), LABEL, GROUPS)
+    assert len(make_splits(np.int64(4), ZERO, LABEL, True)) == 4
