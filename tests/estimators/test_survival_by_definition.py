@@ -220,3 +220,12 @@ def test_scores_compare_within_strata_of_the_targets():
                 pairs += WEIGHT[i] * WEIGHT[j]
                 right += WEIGHT[i] * WEIGHT[j] * (0.5 if abs(risk[i] - risk[j]) <= 1e-8 else risk[i] > risk[j])
     assert model.score(X, survival_targets(EVENT, TIME, SITE), WEIGHT) == pytest.approx(right / pairs, abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["cox", "log_time"])
+def test_events_and_times_of_matrices_are_those_of_rows_with_weight(loss):
+    K = np.stack([X @ X.T, np.exp(-((X[:, None] - X[None]) ** 2).sum(2))], axis=2)
+    model = MKLSurvival("precomputed", C=0.5, loss=loss).fit(K, EVENT_TIME, WEIGHT)
+    seen = WEIGHT > 0
+    assert model.n_events_ == (EVENT & seen).sum() < EVENT.sum()
+    np.testing.assert_array_equal(model.unique_times_, np.unique(TIME[seen]))
