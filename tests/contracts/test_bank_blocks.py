@@ -15,19 +15,22 @@ from manykernels.banks import (
     _lazy_rows,
     _stack,
     _tiled_sums,
+    dense,
     explicit,
     pairwise,
 )  # fmt: skip
 from manykernels.banks.choice import explicit_bank
 from manykernels.banks.joined import JoinedPredictor
 from manykernels.banks.subset import SubsetBank
-from manykernels.banks.words import degree_predictor, linadd, tables, trie
+from manykernels.banks.words import _trie_stores, degree, degree_predictor, linadd, tables, trie
 from manykernels.kernels import RBF, Cosine, KernelList, Linear, Nystroem, RandomFeatures
 from manykernels.kernels.spec import KernelSpec
 from manykernels.strings import Spectrum, WeightedDegree, WeightedDegreeShift
 
 SIZES = {  # of blocks, none of which divides the number of examples
-    (_stack, "STACK_ROWS"): 7, (explicit, "EXAMPLES_PER_BLOCK"): 5, (_feature_rows, "FEATURE_ROWS"): 9,
+    (_stack, "STACK_ROWS"): 7, (_stack, "FEW_ENTRIES"): -1, (_stack, "HALF_BLOCKS"): 5, (dense, "STACK_ROWS"): 7,
+    (dense, "FEW_ENTRIES"): -1, (explicit, "EXAMPLES_PER_BLOCK"): 5, (degree, "EXAMPLES_PER_BLOCK"): 5,
+    (_feature_rows, "FEATURE_ROWS"): 9, (_trie_stores, "ROWS_COMPARED"): 5,
     (_lazy_rows, "ROWS_PER_THREAD"): 9, (pairwise, "KERNELS_PER_PASS"): 2, (linadd, "LOOK_UP_ROWS"): 5,
     (tables, "LOOK_UP_ROWS"): 5, (tables, "COLUMNS"): 3, (tables, "MIN_LANE_LETTERS"): 50, (trie, "PACKED_ROWS"): 7,
     (degree_predictor, "NEW_SEQUENCES_PER_TILE"): 11, (_degree_walks, "_SUM_ENTRIES"): 300,
@@ -66,6 +69,28 @@ def test_a_bank_in_small_blocks_is_the_stack_of_its_kernels(name, normalize, mon
     test_banks.test_a_bank_is_the_stack_of_its_kernels(name, normalize)
     test_banks.test_a_bank_gives_its_matrices_and_holds_them(name, normalize)
     test_banks.test_a_predictor_is_the_stack_with_new_examples(name, normalize)
+
+
+@ignored
+@pytest.mark.parametrize("name, normalize", covering(HERE, test_banks.NORMALIZE, first=1))
+def test_a_part_of_a_bank_in_small_blocks_is_that_of_the_stack(name, normalize, monkeypatch):
+    two_threads(monkeypatch, name)
+    test_banks.test_a_restricted_bank_is_a_part_of_the_stack(name, normalize)
+
+
+@ignored
+@pytest.mark.parametrize("name, normalize", covering(HERE, test_banks.NORMALIZE, first=2))
+def test_explicit_features_in_small_blocks_are_those_of_the_stack(name, normalize, monkeypatch):
+    two_threads(monkeypatch, name)
+    test_banks.test_explicit_features_are_those_of_the_stack(name, normalize)
+
+
+@ignored
+@pytest.mark.parametrize("name, normalize", covering(HERE, test_banks.NORMALIZE, first=3))
+def test_kernels_between_new_examples_in_small_blocks_are_those_of_the_stack(name, normalize, monkeypatch):
+    two_threads(monkeypatch, name)
+    test_banks.test_a_predictor_has_the_kernel_between_new_examples(name, normalize)
+    test_banks.test_a_predictor_has_what_a_posterior_needs_or_none(name, normalize)
 
 
 n, N_NEW = 30, 13

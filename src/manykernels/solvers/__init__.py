@@ -220,8 +220,14 @@ def solve(
     for spare in spares:
         if _is_final(found, max_iter):
             break
-        other = _solve(problem, spare, share=1.0 if spare is spares[-1] else share, **options)
-        found = other if other.interrupted else _best_of_both(problem, found, other, tol, max_iter)
+        stopped = replace(found, interrupted=True, status=Status.INTERRUPTED)
+        try:
+            other = _solve(problem, spare, share=1.0 if spare is spares[-1] else share, **options)
+        except KeyboardInterrupt:
+            return stopped
+        if other.interrupted:
+            return other if other.gap <= found.gap else stopped
+        found = _best_of_both(problem, found, other, tol, max_iter)
     return found
 
 

@@ -69,10 +69,8 @@ class Visit(NamedTuple):
 class HostBlocks:
     """Products with the features of a block of examples, (·, D), in their dtype."""
 
-    size = ROWS_PER_BLOCK
-
     def __init__(self, bank):
-        self.bank = bank
+        self.bank, self.size = bank, ROWS_PER_BLOCK
 
     def features(self, rows):
         return self.bank.dense(rows)

@@ -25,6 +25,19 @@ def begin_from(solution, problem):
     return replace(solution, a=a, b=np.reshape(solution.b, (len(a), -1))[:, 0])
 
 
+def go_on(found, solve, problem, control):
+    """solve(problem, control) from `found` on, or `found` if that is better; also if Ctrl-C comes before a point."""
+    control.warm = begin_from(found, problem)
+    try:
+        last = solve(problem, control)
+    except KeyboardInterrupt:
+        return replace(found, interrupted=True)
+    if last.gap <= found.gap:
+        return last
+    ended = dict(interrupted=last.interrupted, status=last.status, reason=last.reason)
+    return replace(found, n_iter=last.n_iter, history=last.history, **ended)
+
+
 def _adjusted(a, problem):
     """a within its box, with Eᵀa = 0 for the covariates E; without room for it, a start without kernels."""
     found = problem.start()

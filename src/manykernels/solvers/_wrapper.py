@@ -30,6 +30,7 @@ MAX_UNSOLVED = 8  # unsolved inner problems in a row, without progress, that end
 IDLE_STEPS_BEFORE_CUTS = 3  # without progress at p = 1: J has kinks where kernels are of low rank
 WARM_GAP = 10  # times tol: the assumed gap of a warm start, whose first inner problem may be the last
 SPARE_SHARE = 0.25  # active examples beyond those that matter, the nearest ones
+MAX_OUTPUTS = 2**26  # of single kernels, computed at a time
 
 
 @dataclass
@@ -260,7 +261,7 @@ class Wrapper(Run):
         rest = np.setdiff1d(np.arange(self.n), known)
         outputs = np.empty((problem.n_outputs, self.n))
         outputs[:, known] = known_outputs
-        step = max(1, 2**26 // (problem.n_outputs * max(np.count_nonzero(theta), 1)))
+        step = max(1, MAX_OUTPUTS // (problem.n_outputs * max(np.count_nonzero(theta), 1)))
         for i in range(0, len(rest), step):
             part = rest[i : i + step]
             outputs[:, part] = problem.bank.outputs(weights, self.a[:, support], support, part)

@@ -30,7 +30,7 @@ from ..inner import InnerProblem
 from ._cuts import cuts_for
 from ._oracle import InnerPoint
 from ._run import Run, Stall
-from ._warm import begin_from, onto_total
+from ._warm import go_on, onto_total
 from ._wrapper import SPARE_SHARE
 from .base import BaseSolver, seed_of
 from .newton import Newton
@@ -127,12 +127,10 @@ class Coordinate(BaseSolver):
         control.work += saved
         if found.converged or found.interrupted or found.n_iter >= control.max_iter or not (few or run.handed_over):
             return found
-        control.warm = begin_from(found, problem)
-        last = end.solve(problem, control)
+        last = go_on(found, end.solve, problem, control)
         if few or last.converged or last.interrupted:
-            return last if last.interrupted or last.gap <= found.gap else found
-        control.warm = begin_from(last if last.gap <= found.gap else found, problem)
-        return Passes(problem, control, self.size, seed).run(Passes.iterate)
+            return last
+        return go_on(last, lambda *given: Passes(*given, self.size, seed).run(Passes.iterate), problem, control)
 
 
 class Passes(Run):

@@ -30,7 +30,7 @@ from ..inner.systems import blas_for
 from ._primal_passes import MOVABLE_DISTANCE, BlockPasses, LinearModel, Stage
 from ._primal_quadratic import Answer
 from ._run import Finished
-from ._warm import begin_from
+from ._warm import go_on
 from .base import BaseSolver
 from .coordinate import Coordinate
 from .interior import Interior
@@ -117,10 +117,8 @@ class Primal(BaseSolver):
         run.tol = max(run.tol, least)
         found, end = run.run(Descent.iterate), Interior() if adjusted else Coordinate()
         short = found.gap > control.tol and not found.interrupted and found.n_iter < control.max_iter
-        if not short or end.refusal(problem) is not None:
-            return replace(found, converged=bool(found.gap <= control.tol))
-        control.warm = begin_from(found, problem)
-        return end.solve(problem, control)
+        found = replace(found, converged=bool(found.gap <= control.tol))
+        return go_on(found, end.solve, problem, control) if short and end.refusal(problem) is None else found
 
 
 class Descent(BlockPasses):

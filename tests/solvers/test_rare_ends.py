@@ -1,0 +1,165 @@
+"""Ends that are rarely taken: a bound whose sum is off, a finish that is broken off, steps between two certificates."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from manykernels import losses
+from manykernels.banks import DenseBank
+from manykernels.banks.features import FeatureBank
+from manykernels.kernels import KernelList, Linear
+from manykernels.problem import Problem
+from manykernels.regularizers import LpNorm
+from manykernels.solution import Status
+from manykernels.solvers import Chunking, Control, Coordinate, Newton, Primal, coordinate, primal, solve
+from manykernels.solvers._run import Run
+from manykernels.solvers.coordinate import Passes
+
+n = 50
+SPECS = [("a", Linear(), [0, 1]), ("b", Linear(), [2, 3]), ("c", Linear(), [4])]
+
+
+def posed(explicit=True, T=2, p=2):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 5))
+    f = X[:, 0] - X[:, 2] + 0.5 * rng.normal(size=n) + 0.2
+    Y = np.where(np.array([f, np.roll(f, 2)])[:T] > 0, 1.0, -1.0)
+    bank = FeatureBank.from_list(KernelList.from_spec(SPECS, X), X)
+    if not explicit:
+        bank = DenseBank(np.stack([X[:, c] @ X[:, c].T for *_, c in SPECS], axis=2))
+    return Problem(bank, Y, losses.get("hinge"), LpNorm(p), rng.uniform(0.5, 2.0, (T, n)))
+
+
+@pytest.mark.parametrize("explicit", [True, False])
+@pytest.mark.parametrize("off", [3e-8, -3e-8])
+def test_a_bound_has_the_rounding_of_its_sum_at_the_intercepts_of_the_result(off, explicit):
+    """Σa is off by so much at the dual point, and its b is far from that of the best point."""
+    problem = posed(explicit)
+    good = solve(problem, "newton", tol=1e-4)
+    proof = good.a.copy()
+    for t, (a, c) in enumerate(zip(proof, problem.c, strict=True)):
+        proof[t, np.flatnonzero((np.abs(a) > 0.01) & (np.abs(a) < 0.9 * c))[0]] += off * (t + 1)
+
+    def method(run):
+        run.certify(good.theta, proof, b=good.b + np.array([300.0, -200.0]))
+        run.certify(good.theta, 0.9 * good.a, b=good.b)
+
+    found = Run(problem, Control(1e-12)).run(method)
+    np.testing.assert_array_equal(found.b, good.b)
+    np.testing.assert_array_equal(found.dual_a, proof)
+    q = np.einsum("tmi,ti->m", problem.bank.products(proof, np.arange(n)), proof)
+    exact = problem.certificate(np.zeros(2), proof, good.b, good.theta, q)
+    assert found.dual == pytest.approx(exact.dual, abs=1e-9)
+
+
+def handed_over(monkeypatch, result):
+    """The runs of `Passes` and the warm starts of Newton steps, which return result(passes)."""
+    monkeypatch.setattr(coordinate, "IDLE_BEFORE_NEWTON", 1)
+    runs, started, run = [], [], Passes.run
+    monkeypatch.setattr(Passes, "run", lambda self, method: runs.append(run(self, method)) or runs[-1])
+
+    def newton(self, problem, control):
+        started.append(control.warm)
+        return result(runs[-1])
+
+    monkeypatch.setattr(Newton, "solve", newton)
+    return runs, started
+
+
+@pytest.mark.parametrize("interrupted", [True, False])
+@pytest.mark.parametrize("gap", [1.0, 0.0])
+def test_the_better_of_passes_and_newton_steps_is_the_result_also_of_ctrl_c(gap, interrupted, monkeypatch):
+    def result(found):
+        told = dict(n_iter=99, history=[*found.history, {"gap": gap}])
+        return replace(found, interrupted=interrupted, gap=gap, theta=np.ones(3), **told)
+
+    runs, started = handed_over(monkeypatch, result)
+    found = solve(posed(), Coordinate(size=7), tol=1e-14)
+    assert len(runs) == len(started) == 1 and found.interrupted == interrupted
+    assert found.n_iter == 99 and len(found.history) == len(runs[0].history) + 1
+    assert found.gap == (runs[0].gap if gap else 0.0)
+    np.testing.assert_array_equal(found.theta, runs[0].theta if gap else np.ones(3))
+
+
+@pytest.mark.parametrize("name", ["coordinate", "primal"])
+def test_ctrl_c_before_the_first_point_of_the_solver_that_goes_on_gives_the_point_before(name, monkeypatch):
+    def broken(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(coordinate, "IDLE_BEFORE_NEWTON", 1)
+    monkeypatch.setattr(primal, "SMOOTHED_TOL", 1e-2)
+    monkeypatch.setattr(Newton if name == "coordinate" else Coordinate, "solve", broken)
+    solver = Coordinate(size=7) if name == "coordinate" else Primal()
+    found = solver.solve(posed(), Control(1e-14))
+    assert found.interrupted and not found.converged and 0 < found.gap <= 1e-2
+    assert found.n_iter == len(found.history)
+
+
+@pytest.mark.parametrize("worse", [True, False])
+def test_passes_go_on_from_the_better_of_passes_and_newton_steps(worse, monkeypatch):
+    monkeypatch.setattr(coordinate, "MAX_NEWTON_EXAMPLES", 10)
+    monkeypatch.setattr(Passes, "_few_matter", lambda self: True)
+    monkeypatch.setattr(FeatureBank, "by_words", True)
+    problem, begun = posed(p=1), []
+    resume = Passes._resume
+
+    def noted(self):
+        begun.append(self.theta)
+        if len(begun) == 2:
+            self.most = None
+            monkeypatch.setattr(Passes, "_few_matter", lambda self: False)
+        return resume(self)
+
+    monkeypatch.setattr(Passes, "_resume", noted)
+    weights = np.array([0.2, 0.5, 0.3])
+
+    def result(found):
+        return replace(found, theta=weights, converged=False, gap=2 * found.gap if worse else 0.5 * found.gap)
+
+    runs, started = handed_over(monkeypatch, result)
+    found = solve(problem, Coordinate(size=7), tol=1e-3, thin=False)
+    assert len(runs) == 2 and len(started) == 1 and found.gap <= 1e-3
+    np.testing.assert_array_equal(started[0].theta, runs[0].theta)
+    np.testing.assert_array_equal(begun[1], runs[0].theta if worse else weights)
+
+
+def test_a_run_whose_state_is_kept_takes_no_newton_steps(monkeypatch):
+    """They could not go on from within a turn."""
+    control = Control(1e-3)
+    control.kept = True
+    _, started = handed_over(monkeypatch, lambda found: found)
+    assert Coordinate(size=7).solve(posed(), control).converged and not started
+
+
+def test_the_active_examples_that_are_told_are_those_of_the_output_with_most(monkeypatch):
+    problem, told = posed(), []
+    certify = Passes._certify
+
+    def noted(self):
+        told.append(max(len(side.active) for side in self.sides))
+        certify(self)
+
+    monkeypatch.setattr(Passes, "_certify", noted)
+    run = Passes(problem, Control(1e-7, 6), 7, 0)
+    found = run.run(Passes.iterate)
+    assert [record["n_active"] for record in found.history] == told and min(told) < n
+
+
+@pytest.mark.parametrize("way", ["before a point", "worse", "better"])
+def test_ctrl_c_in_a_spare_solver_gives_the_better_of_both_points(way, monkeypatch):
+    """Where "auto" goes on with another solver after one that has stalled."""
+    problem, short = posed(explicit=False), solve(posed(explicit=False), "newton", tol=1e-2, max_iter=2)
+    short = replace(short, converged=False)
+    monkeypatch.setattr(Newton, "solve", lambda self, problem, control: short)
+
+    def broken(self, problem, control):
+        if way == "before a point":
+            raise KeyboardInterrupt
+        return replace(short, interrupted=True, gap=short.gap * (2.0 if way == "worse" else 0.5), theta=np.ones(3))
+
+    monkeypatch.setattr(Chunking, "solve", broken)
+    found = solve(problem, tol=1e-14)
+    assert found.interrupted and found.status is Status.INTERRUPTED
+    assert found.gap == (0.5 * short.gap if way == "better" else short.gap)
+    np.testing.assert_array_equal(found.theta, np.ones(3) if way == "better" else short.theta)
