@@ -229,3 +229,4 @@ def test_events_and_times_of_matrices_are_those_of_rows_with_weight(loss):
     seen = WEIGHT > 0
     assert model.n_events_ == (EVENT & seen).sum() < EVENT.sum()
     np.testing.assert_array_equal(model.unique_times_, np.unique(TIME[seen]))
+    assert len(model.baseline_times_) <= seen.sum() < n  # rows of no weight have no times of their own
