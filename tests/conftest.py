@@ -5,9 +5,18 @@ ALL_CORES=1 lets every worker have all. SMALL_BLOCKS=1 cuts the work of small te
 `benchmarks/small_blocks.py`. Tests that count blocks or bytes fail there.
 """
 
+import gc
 import os
 
 import pytest
+
+gc.disable()  # until all tests are imported: nothing of that is garbage
+
+
+def pytest_collection_finish():
+    """What the imports made stays: the collector of garbage need not look at it again and again."""
+    gc.freeze()
+    gc.enable()
 
 
 def share_cores(worker: str) -> None:

@@ -9,18 +9,22 @@ from manykernels import MKLClassifier, inspect
 from manykernels.strings import Spectrum
 
 X = ["ACGTACGT", "AAGTCC", "TTGCAACC"]
-MODEL = MKLClassifier([("words", Spectrum(2)), ("long", Spectrum(3))], C=1.0).fit([*X, "CCCCCC"], [1, 0, 1, 0])
 PLACES = ["chr1:10-18", "peak7::chr1:16-22(-)", "chr2:0-8 a comment"]
 
 
-@pytest.fixture
-def found():
-    return inspect.explain_sequences(MODEL, X)
+@pytest.fixture(scope="module")
+def model():
+    return MKLClassifier([("words", Spectrum(2)), ("long", Spectrum(3))], C=1.0).fit([*X, "CCCCCC"], [1, 0, 1, 0])
 
 
-def test_the_representation_is_one_line(found):
+@pytest.fixture(scope="module")
+def found(model):
+    return inspect.explain_sequences(model, X)
+
+
+def test_the_representation_is_one_line(found, model):
     assert repr(found) == "SequenceExplanation(3 sequences of 6 to 8 letters, method='mutagenesis')"
-    other = inspect.explain_sequences(MODEL, X[:1], "gkmexplain", mode=1, by_kernel=True)
+    other = inspect.explain_sequences(model, X[:1], "gkmexplain", mode=1, by_kernel=True)
     assert repr(other) == "SequenceExplanation(1 sequences of 8 letters, method='gkmexplain', mode=1, by 2 kernels)"
 
 
@@ -29,10 +33,10 @@ def test_behind_the_end_values_are_nan_and_what_is_made_of_them_is_0(found):
     assert (found.contributions[1, 6:] == 0).all() and (found.hypothetical[1, 6:] == 0).all()
 
 
-def test_bigwig_has_the_contributions_at_their_places_and_means_where_windows_overlap(found, tmp_path):
+def test_bigwig_has_the_contributions_at_their_places_and_means_where_windows_overlap(found, model, tmp_path):
     pyBigWig = pytest.importorskip("pyBigWig", reason='no tracks without pyBigWig: pip install ".[bigwig]"')
     found.to_bigwig(tmp_path / "a.bw", PLACES, {"chr1": 100, "chr2": 50, "chr3": 9})
-    inspect.explain_sequences(MODEL, X, by_kernel=True).to_bigwig(tmp_path / "b.bw", PLACES)
+    inspect.explain_sequences(model, X, by_kernel=True).to_bigwig(tmp_path / "b.bw", PLACES)
     c = found.contributions
     for name, sizes in (("a.bw", {"chr1": 100, "chr2": 50}), ("b.bw", {"chr1": 22, "chr2": 8})):
         with pyBigWig.open(str(tmp_path / name)) as file:

@@ -1,12 +1,13 @@
 """Every string kernel as its definition, in plain Python on two strings: slow and simple.
 
-A letter matches itself if it is one of the alphabet's, and nothing otherwise.
+A letter matches itself if it is one of the alphabet's, and nothing otherwise. Values are kept: tests ask for the same
+ones again, of every bank and store.
 """
 
 from collections import Counter
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, product
+from itertools import product
 from math import comb, floor
 
 import numpy as np
@@ -87,11 +88,10 @@ def weighted_windows(z, kernel, mirrored):
 
 
 def gapped(x, y, kernel, letters, mirrored):
-    """Over windows and chosen places: the chosen letters agree."""
+    """Over windows: in how many ways k places can be chosen at which the letters agree."""
     total = 0
     for (u, one), (v, other) in product(weighted_windows(x, kernel, False), weighted_windows(y, kernel, mirrored)):
-        for places in combinations(range(kernel.l), kernel.k):
-            total += one * other * all(u[p] == v[p] and u[p] in letters for p in places)
+        total += one * other * comb(sum(a == b and a in letters for a, b in zip(u, v, strict=True)), kernel.k)
     return total
 
 
@@ -129,6 +129,7 @@ def gkm(x, y, kernel, letters, mirrored):
     return total
 
 
+@cache
 def mismatch_counts(x, k, m, letters):
     """#{words of x within m of w}, for every word w over the alphabet."""
     known = [u for u in words(x, k) if all(c in letters for c in u)]
@@ -150,25 +151,47 @@ def reverse_complement(x, alphabet="dna"):
     return "".join(opposite.get(c, c) for c in reversed(x))
 
 
-def value(kernel, x, y, mirrored=False):
-    """k(x, y) of two strings whose letters have the case of the alphabet; `mirrored`: y is a second strand."""
+RULES = {}
+
+
+def rule(kernel):
+    """k as a function of two strings whose letters have the case of the alphabet; `mirrored`: y is a second strand."""
+    asked = type(kernel), repr(kernel.get_params())
+    if asked not in RULES:
+        RULES[asked] = cache(defined(clone(kernel)))
+    return RULES[asked]
+
+
+def defined(kernel):
     if getattr(kernel, "gamma", None) is not None:
-        one = clone(kernel).set_params(gamma=None)
-        size = value(one, x, x) * value(one, y, y)
-        return np.exp(kernel.gamma * ((value(one, x, y) / np.sqrt(size) if size > 0 else 0.0) - 1))
+        one, gamma = rule(clone(kernel).set_params(gamma=None)), kernel.gamma
+
+        def exponential(x, y, mirrored=False):
+            size = one(x, x) * one(y, y)
+            return np.exp(gamma * ((one(x, y) / np.sqrt(size) if size > 0 else 0.0) - 1))
+
+        return exponential
     if getattr(kernel, "counts", "all") != "all":
-        return powers_of_counts(x, y, kernel, get(kernel.alphabet).letters)
+        return lambda x, y, mirrored=False: powers_of_counts(x, y, kernel, get(kernel.alphabet).letters)
     if getattr(kernel, "reverse_complement", False):
         one, part = clone(kernel).set_params(reverse_complement=False), slice(kernel.start, kernel.stop)
-        one.set_params(start=None, stop=None)
-        return value(one, x[part], y[part]) + value(one, x[part], reverse_complement(y[part], kernel.alphabet), True)
+        one = rule(one.set_params(start=None, stop=None))
+        return lambda x, y, mirrored=False: (
+            one(x[part], y[part]) + one(x[part], reverse_complement(y[part], kernel.alphabet), True)
+        )
     match kernel:
         case mk.Sum():
-            return value(kernel.k1, x, y) + value(kernel.k2, x, y)
+            one, other = rule(kernel.k1), rule(kernel.k2)
+            return lambda x, y, mirrored=False: one(x, y) + other(x, y)
         case mk.Product():
-            return value(kernel.k1, x, y) * value(kernel.k2, x, y)
+            one, other = rule(kernel.k1), rule(kernel.k2)
+            return lambda x, y, mirrored=False: one(x, y) * other(x, y)
         case mk.Constant():
-            return kernel.value
+            return lambda x, y, mirrored=False: kernel.value
+    return lambda x, y, mirrored=False: of_one_strand(kernel, x, y, mirrored)
+
+
+def of_one_strand(kernel, x, y, mirrored):
     letters = get(kernel.alphabet).letters
     start, stop = kernel.start, kernel.stop
     match kernel:
@@ -192,6 +215,11 @@ def value(kernel, x, y, mirrored=False):
     raise NotImplementedError(type(kernel))
 
 
+def value(kernel, x, y):
+    return rule(kernel)(x, y)
+
+
 def matrix(kernel, X, Y=None):
     """k(x_i, y_j), (n, m)."""
-    return np.array([[float(value(kernel, x, y)) for y in (X if Y is None else Y)] for x in X])
+    k = rule(kernel)
+    return np.array([[float(k(x, y)) for y in (X if Y is None else Y)] for x in X])

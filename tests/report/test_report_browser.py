@@ -2,7 +2,7 @@
 
 import pytest
 from browser import chromium, missing, needs_browser, opened
-from injected import hostile_reports
+from injected import injected_report
 from reports import hostile_report, plain_report
 
 pytestmark = needs_browser
@@ -120,7 +120,7 @@ def test_names_are_shown_as_they_were_written(browser, pages):
 @pytest.mark.parametrize("kind", ["3 classes", "frame"])
 def test_no_attack_runs_or_asks_for_anything(browser, tmp_path, kind):
     """Issue 11, point 15: labels, names, ids and categories that are attacks; the page is used, and stays itself."""
-    place = hostile_reports()[kind].write(tmp_path / "attacked.html")
+    place = injected_report(kind).write(tmp_path / "attacked.html")
     with opened(browser, place) as (page, said):
         page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
         for mark in page.locator("circle[data-t], rect[data-t]").all()[:3]:
