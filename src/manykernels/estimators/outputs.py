@@ -49,8 +49,8 @@ def check_multilabel(y, weight, class_weight, task):
                 f"{name} is given, but y holds {y.shape[1]} labels that may occur together: leave {name} at None, or "
                 "fit a model for each label (MultiOutputClassifier)."
             )
-    shares = weight @ y / weight.sum()
-    constant = np.flatnonzero((shares == 0) | (shares == 1))
+    seen = y[weight > 0]
+    constant = np.flatnonzero((seen == seen[0]).all(axis=0))
     if len(constant):
         raise ValueError(
             f"y has the same label for all examples with weight in the columns {constant[:10].tolist()}: drop them."
