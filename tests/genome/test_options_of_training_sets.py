@@ -84,3 +84,16 @@ def test_a_training_set_is_its_windows_and_their_negatives(files):
         for name in ("chrom", "start", "stop", "name", "gc", "repeats"):
             both = np.concatenate([getattr(mine, name), getattr(expected, name)])
             np.testing.assert_array_equal(data.columns[name], both)
+
+
+def test_the_tolerance_is_a_bound_and_what_is_just_it_is_within(tmp_path):
+    """All other windows differ from the positive by 11/20 − 10/20 of GC, which rounds to more than 0.05."""
+    letters = list("ACGT" * 500)
+    letters[1000] = "G"
+    (tmp_path / "g.fa").write_text(f">c\n{''.join(letters)}\n")
+    (tmp_path / "p.bed").write_text("c\t992\t1012\n")
+    found = matched_negatives(tmp_path / "p.bed", tmp_path / "g.fa", 2, tolerance=0.05)
+    assert len(found) == 2 and found.windows.gc.tolist() == [0.5, 0.5]
+    for tolerance in (0.049, 0.046):
+        with pytest.raises(ValueError, match=f"raise tolerance={tolerance}"):
+            matched_negatives(tmp_path / "p.bed", tmp_path / "g.fa", 2, tolerance=tolerance)
