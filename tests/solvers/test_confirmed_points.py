@@ -14,8 +14,10 @@ from manykernels.regularizers import LpNorm
 from manykernels.solvers import Control, _primal_passes, _wrapper, solve
 from manykernels.solvers._primal_passes import LinearModel, Stage
 from manykernels.solvers._run import Finished
+from manykernels.solvers._wrapper import Wrapper
 from manykernels.solvers.classical._kernel_rows import rows_of
 from manykernels.solvers.classical.chunking import Interleaved
+from manykernels.solvers.newton import NewtonStep
 from manykernels.solvers.primal import Descent
 
 n = 64
@@ -70,7 +72,7 @@ def descent(loss, **options):
 
 
 def test_samples_for_the_curvature_begin_at_another_example_in_each_block(monkeypatch):
-    monkeypatch.setattr(_primal_passes, "ROWS_PER_BLOCK", 16)
+    monkeypatch.setattr(_primal_passes, "ROWS_PER_BLOCK", 15)
     run, added = descent("squared"), []
     curvature = run.blocks.curvature
 
@@ -84,10 +86,11 @@ def test_samples_for_the_curvature_begin_at_another_example_in_each_block(monkey
     run.per_feature = 3
     run._visit(Stage(np.arange(n), 1e-3), LinearModel(np.zeros((2, 6)), np.zeros((2, 1)), np.full(3, 0.5)), 0.0)
     step = n // (3 * 6)
-    for k in range(4):
+    for k in range(5):
         for G in added[2 * k : 2 * k + 2]:
-            np.testing.assert_array_equal(G, run.blocks.features(np.arange(16 * k + k % step, 16 * k + 16, step)))
-    assert len(added) == 8
+            rows = np.arange(15 * k + k % step, min(15 * k + 15, n), step)
+            np.testing.assert_array_equal(G, run.blocks.features(rows))
+    assert len(added) == 10
 
 
 def test_the_smoothing_is_halved_after_each_certificate(monkeypatch):
@@ -135,3 +138,28 @@ def test_outputs_beyond_the_active_examples_are_computed_a_few_at_a_time(most, T
         exact = problem.certificate(problem.losses(f, found.b), found.a, found.b, found.theta, q)
         assert found.primal == pytest.approx(exact.primal, rel=1e-9)
     assert found.converged and min(record["n_active"] for record in found.history) < 150
+
+
+def test_outputs_are_known_only_where_no_output_of_an_example_is_near_its_margin(monkeypatch):
+    """Three outputs on some examples; the combined kernel is float32, and outputs of the support are exact."""
+    bank = DenseBank(np.stack([X[:, own] @ X[:, own].T for own in COLUMNS], axis=2))
+    three = np.where(X[:, [0, 2, 4]].T + 0.3 > 0, 1.0, -1.0)
+    problem = Problem(bank, three, losses.get("hinge"), LpNorm(2), np.linspace(3.0, 30.0, n))
+    run, rows = Wrapper(problem, NewtonStep(), Control(1e-4)), np.sort(rng.permutation(n)[:41])
+    run._activate(rows)
+    run.dtype, run.effort = np.float32, 1e-3
+    state, certificate, _ = run._evaluate(0.01)
+    last, K = run.last, bank.matrices(dtype=np.float64)
+    f = np.einsum("m,mij,tj->ti", last.theta, K, last.a)
+    assert not last.a[:, np.setdiff1d(np.arange(n), rows)].any() and set(last.support) <= set(last.known) <= set(rows)
+    at = np.isin(last.known, last.support)
+    np.testing.assert_allclose(last.outputs[:, at], f[:, last.support], atol=1e-10)
+    np.testing.assert_allclose(last.outputs, f[:, last.known], atol=1e-4)
+    slack = three * (f + run.b[:, None]) - 1
+    free = last.known[~at]
+    assert len(free) and (slack[:, free] > 0).all()
+    exact = problem.certificate(
+        problem.losses(f[:, rows], run.b, rows), last.a[:, rows], run.b, last.theta, last.q, rows
+    )
+    assert certificate.primal == pytest.approx(exact.primal, rel=1e-5)
+    np.testing.assert_allclose(last.q, np.einsum("ti,mij,tj->m", last.a, K, last.a), rtol=1e-9)

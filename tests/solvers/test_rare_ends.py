@@ -126,10 +126,13 @@ def test_passes_go_on_from_the_better_of_passes_and_newton_steps(worse, monkeypa
 
 def test_a_run_whose_state_is_kept_takes_no_newton_steps(monkeypatch):
     """They could not go on from within a turn."""
-    control = Control(1e-3)
-    control.kept = True
-    _, started = handed_over(monkeypatch, lambda found: found)
-    assert Coordinate(size=7).solve(posed(), control).converged and not started
+    for kept in (True, False):
+        control = Control(1e-12, 60)
+        control.kept = kept
+        with monkeypatch.context() as patch:
+            _, started = handed_over(patch, lambda found: found)
+            Coordinate(size=7).solve(posed(), control)
+        assert len(started) == (not kept)
 
 
 def test_the_active_examples_that_are_told_are_those_of_the_output_with_most(monkeypatch):
