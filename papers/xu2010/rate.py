@@ -90,7 +90,7 @@ PRINTED = (
 def _sound(shares):
     """What a Lipschitz constant in the place of the printed L makes of Corollary 5."""
     told = ", ".join(f"{r.max():.1e} at C = {C:g}" for C, r in shares.items())
-    return f"With the L that is one the error has shares of {told} of the printed bound."
+    return f"With a Lipschitz constant in the place of that L the error has these shares of the printed bound: {told}."
 
 
 def _rate(excess, bound):

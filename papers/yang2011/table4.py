@@ -396,7 +396,7 @@ def _paths(found, toys):
 
 def _word(difference):
     """Whether a difference of accuracies, pair by pair, counts."""
-    words = {"agree": "it is ahead", "disagree": "it is behind", "tie": "no difference is seen"}
+    words = {"agree": "ahead", "disagree": "behind", "tie": "no difference is seen"}
     return f"{words[above(difference)]}, {mean(difference, 1)} points"
 
 

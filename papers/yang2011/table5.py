@@ -358,7 +358,7 @@ def _best(accuracy):
     small = [n for n, a in accuracy.items() if _widths.p_value(a[:, 0], a[:, 1]) < 0.05]
     equal = [n for n, a in accuracy.items() if a.mean(axis=0).argmax() == 3]
     return (
-        f"Differences are small: of GMKL and ℓ1 those on {', '.join(small) or 'no set'} alone have p < 0.05. Equal "
+        f"Differences are small: of GMKL and ℓ1 those on {' and '.join(small) or 'no set'} alone have p < 0.05. Equal "
         f"weights have the highest mean on {', '.join(equal) or 'no set'}. The paper's for iono and wdbc, 89.9 and "
         "93.9 %, are near what a C of 0.5 gives (see the last table); its grid of C is not given, and its traces of 1 "
         "divide C by the number of examples."
