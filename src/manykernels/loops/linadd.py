@@ -36,13 +36,13 @@ def clip(bound, length):
     return min(max(bound + length if bound < 0 else bound, 0), length)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def n_strands(reader):
     """The number of rows of letters of a string."""
     return 2 if len(reader.opposite) > 0 else 1
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def buffers(lengths, rows, reader, most, least):
     """Memory to spell up to `most` strings at a time, at least `least`, as fits in the cache."""
     longest, k, strands = 1, reader.places.shape[1], n_strands(reader)
@@ -92,7 +92,7 @@ def turn(one, other, opposite):
             one[p], other[p] = other[p], one[p]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def spell(rows, reader, c, spelled):
     """codes[r, j, p] = the first j letters of the word at window p of each row as a number, all j but the last.
 
@@ -121,7 +121,7 @@ def spell(rows, reader, c, spelled):
                     codes[r, j + 1, p] = longer(codes[r, j, p], letters[r, p + at], move, size)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def longer(code, letter, move, size):
     """The word with one more letter, −1 if the letter is unknown."""
     if code < 0 or letter >= size:
@@ -130,7 +130,7 @@ def longer(code, letter, move, size):
     return code * size + (letter - size if letter >= size else letter)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def seek(code, channel, words):
     """(place, sign) of a word, sign 0 if it has no place."""
     if code < 0:
@@ -155,7 +155,7 @@ def seek(code, channel, words):
     return channel.first + np.int64(z >> channel.shift), 1.0 - 2.0 * np.float64(z & np.uint64(1))
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def find(r, n, reader, c, spelled, place, sign):
     """Place and sign of the n words of row r, whose first letters have been spelled.
 
@@ -191,7 +191,7 @@ def find(r, n, reader, c, spelled, place, sign):
         sign[p] *= own
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def damp(code, sign, n, power):
     """sign_p *= (occurrences of code_p among the n codes)^(power − 1); codes below 0 are none."""
     size = 16
@@ -258,7 +258,7 @@ def visit(text, rows, reader, values, delta, out):
                         out[i] += weight * sign[p] * values[place[p]]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def add_at(place, sign, n, step, values):
     """values[place] += sign · step for n words; returns the growth of Σ values²."""
     growth = 0.0
