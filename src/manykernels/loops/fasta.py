@@ -1,5 +1,6 @@
 """One pass over a chunk of a FASTA or FASTQ file: where the headers lie, and the letters without line ends."""
 
+import numpy as np
 from numba import njit
 
 from . import INNER, OPTIONS
@@ -31,7 +32,7 @@ def _title(chunk, start, end):
 @njit(**OPTIONS)
 def scan_fasta(chunk, letters, offsets, heads, tails):
     """Records of a FASTA chunk: count, or −1 − position of what is no FASTA. Lines that begin with # are comments."""
-    count, at, j = 0, 0, 0
+    count, at, j = 0, 0, np.int64(0)  # a plain 0 would be a type of its own: _line would be compiled twice
     while j < len(chunk):
         end, after = _line(chunk, j)
         if chunk[j] == HEADER:
@@ -51,7 +52,7 @@ def scan_fasta(chunk, letters, offsets, heads, tails):
 @njit(**OPTIONS)
 def scan_fastq(chunk, letters, offsets, heads, tails):
     """Records of a FASTQ chunk (four lines each): count, or −1 − position of the header of a broken record."""
-    count, at, j = 0, 0, 0
+    count, at, j = 0, 0, np.int64(0)  # a plain 0 would be a type of its own: _line would be compiled twice
     while j < len(chunk):
         end, after = _line(chunk, j)
         if end == j:  # an empty line after the last record

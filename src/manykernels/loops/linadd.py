@@ -19,6 +19,7 @@ from . import INNER, OPTIONS
 from .sequences import unpack
 
 MAP, SORTED = range(2)  # HASH is the third
+ONE = np.int64(1)  # a plain 1 would be a type of its own, for which loops are compiled again
 MAX_CODES = 2**17  # held at a time, so that they fit in the cache with the values of a channel
 
 PackedText = namedtuple("PackedText", "data starts lengths bits")
@@ -219,7 +220,7 @@ def visit(text, rows, reader, values, delta, out):
     Channels outside, rows inside, so that the values of a channel stay in cache.
     """
     size, channels, places, moves = reader.size, reader.channels, reader.places, reader.moves
-    spelled, strands = buffers(text.lengths, rows, reader, len(rows), 1), n_strands(reader)
+    spelled, strands = buffers(text.lengths, rows, reader, len(rows), ONE), n_strands(reader)
     letters, counts, all_known, codes = spelled
     place, sign, most = np.empty(letters.shape[1], np.int64), np.empty(letters.shape[1]), len(letters) // strands
     for low in range(0, len(rows), most):
@@ -273,7 +274,7 @@ def add_at(place, sign, n, step, values):
 @njit(**OPTIONS)
 def places_of(text, rows, reader, begin, place, sign):
     """Place and sign of every word of each row, from begin_r on; the words of channel c before those of c + 1."""
-    channels, spelled, strands = reader.channels, buffers(text.lengths, rows, reader, 1, 1), n_strands(reader)
+    channels, spelled, strands = reader.channels, buffers(text.lengths, rows, reader, ONE, ONE), n_strands(reader)
     for r in range(len(rows)):
         read(text, rows[r : r + 1], reader, spelled)
         at = begin[r]
@@ -291,7 +292,7 @@ def norms(text, rows, reader, times, out):
 
     Channels are of kind MAP with first = 0, so that places are words.
     """
-    channels, spelled, strands = reader.channels, buffers(text.lengths, rows, reader, len(rows), 1), n_strands(reader)
+    channels, spelled, strands = reader.channels, buffers(text.lengths, rows, reader, len(rows), ONE), n_strands(reader)
     letters, counts = spelled.letters, spelled.counts
     word, sign = np.empty(strands * letters.shape[1], np.int64), np.empty(strands * letters.shape[1])
     most = len(letters) // strands
@@ -302,7 +303,7 @@ def norms(text, rows, reader, times, out):
             channel = channels[c]
             spell(strands * len(some), reader, c, spelled)
             for i in range(len(some)):
-                found, n = 0, max(counts[strands * i] - channel.span + 1, 0)
+                found, n = np.int64(0), max(counts[strands * i] - channel.span + 1, 0)
                 for s in range(0, strands, channel.step):
                     find(strands * i + s, n, reader, c, spelled, word[found:], sign[found:])
                     found += n

@@ -110,7 +110,7 @@ class WordKernel(StringKernel):
 
     def bounds(self, windows: tuple[np.ndarray, np.ndarray, np.ndarray], both: bool) -> tuple[np.ndarray, np.ndarray]:
         """The begin and end of each sequence in `windows`, with its strands."""
-        return (windows[1][::2], windows[2][1::2]) if both else windows[1:]
+        return (windows[1][::2].copy(), windows[2][1::2].copy()) if both else windows[1:]
 
     def codes(
         self, windows: tuple[np.ndarray, np.ndarray, np.ndarray], places: Sequence[int], span: int, size: int

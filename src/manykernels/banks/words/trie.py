@@ -25,7 +25,7 @@ from ._trie_stores import TRIE_LANES, Store, TrieGroup, letters
 
 PACKED_ROWS = 4096  # sequences packed at a time
 MIN_ROWS = 128  # looked up by a thread
-NO_CELLS = np.empty(0, np.int32)
+NO_CELLS = np.empty(0, np.int64)
 
 
 class TrieBank(ExplicitBank):
@@ -239,7 +239,8 @@ class TrieVectors(Vectors):
         if weight is None and len(group.which) == 1:
             weight = group.cells.toarray().reshape(group.shape)
         if weight is None:
-            how = group.deep, np.zeros(group.shape), group.cells.indptr, group.cells.indices, group.cells.data
+            cells = (at.astype(np.int64, copy=False) for at in (group.cells.indptr, group.cells.indices))
+            how = group.deep, np.zeros(group.shape), *cells, group.cells.data
         else:
             how = letters(weight), weight, NO_CELLS, NO_CELLS, np.empty(0)
 
