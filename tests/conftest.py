@@ -10,13 +10,16 @@ import os
 
 import pytest
 
-gc.disable()  # until all tests are imported: nothing of that is garbage
 
-
-def pytest_collection_finish():
-    """What the imports made stays: the collector of garbage need not look at it again and again."""
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What the imports of tests make stays: the collector of garbage need not look at it again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def share_cores(worker: str) -> None:
