@@ -11,8 +11,8 @@ import numpy as np
 
 LOOPS = {  # how many values NumPy computes in the place of compiled loops
     "kernels.pair_blocks": {"MAX_PLAIN_VALUES": -1},
-    "banks._stack": {"FEW_ENTRIES": -1},
-    "banks.dense": {"FEW_ENTRIES": -1},
+    "banks._stack": {"FEW_ENTRIES": 0},
+    "banks.dense": {"FEW_ENTRIES": 0},
 }
 BLOCKS = {
     "_simplex": {"MAX_PAIR_STEP_WEIGHTS": 3},
