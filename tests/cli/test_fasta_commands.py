@@ -140,6 +140,19 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, content, said):
     assert result.exit_code == 1 and result.stdout == "" and said in result.stderr.splitlines()[-1], result.stderr
 
 
+def test_one_letter_does_not_make_proteins_of_dna(tmp_path):
+    """Python and the command line, for FASTA and for a column of a table, took them all for proteins."""
+    text, y = sites()
+    for letter, said in (("X", "taken as dna"), ("E", "X[2] ('AGCG")):
+        text[2] = f"AGCG{letter}" + text[2][5:]
+        (tmp_path / "odd.fa").write_text(fasta(text, y))
+        pd.DataFrame({"site": text, "kind": y}).to_csv(tmp_path / "odd.csv", index=False)
+        for file in ("odd.fa", "odd.csv"):
+            result = run("fit", tmp_path / file, "-t", "kind", "-C", "1", "-o", tmp_path / "odd.mk")
+            assert said in result.stderr and result.exit_code == (letter == "E")
+            assert letter == "X" or "has 'E' at position 4" in result.stderr and "alphabet='protein'" in result.stderr
+
+
 def test_labels_that_do_not_match(folder, tmp_path):
     (tmp_path / "y.csv").write_text("id,y\nS0,1\nS1,2\n")
     result = run("fit", folder / "sites.fa", "--labels", tmp_path / "y.csv", "-o", tmp_path / "m.mk")

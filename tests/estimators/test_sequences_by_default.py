@@ -1,5 +1,7 @@
 """kernels="auto" on sequences: an estimator without any choice learns from them (issues 13 and 14)."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -74,6 +76,34 @@ def test_letters_for_several_bases_leave_dna_dna():
     X = ["R" + DNA[0][1:], *DNA[1:]]
     model = MKLClassifier().fit(X, Y)
     assert model.kernels_chosen_.startswith("15 kernels of dna sequences") and model.score(X, Y) == 1.0
+
+
+def spoiled(letter, example=3, at=5):
+    x = DNA[example]
+    return [*DNA[:example], x[:at] + letter + x[at + 1 :], *DNA[example + 1 :]]
+
+
+@pytest.mark.parametrize("masked", [spoiled("X"), [f"XXXXXXNNRN{x[10:]}" for x in DNA]], ids=["one X", "many"])
+def test_masked_bases_leave_dna_dna(masked):
+    """One X, a common mask, made all sequences proteins without a word; so did one R beside many N."""
+    model = MKLClassifier(C=1.0).fit(masked, Y)
+    assert model.kernels_chosen_.startswith("15 kernels of dna sequences") and model.score(masked, Y) == 1.0
+
+
+@pytest.mark.parametrize("letter", ["Z", "e", "?", "é"])
+@pytest.mark.parametrize("form", ["list", "column", "rna"])
+def test_a_letter_that_is_no_base_is_named(letter, form):
+    """It made all sequences proteins, or left the column out, without a word."""
+    X = [x.replace("T", "U") for x in spoiled(letter)] if form == "rna" else spoiled(letter)
+    X = pd.DataFrame({"site": [None, *X[1:]], "x": RNG.normal(size=N)}) if form == "column" else X
+    said = rf"X\[3\] \('.{{20}}\.\.\.'\) has '{re.escape(letter)}' at position 5, .*{'R' if form == 'rna' else 'D'}NA: "
+    with pytest.raises(ValueError, match=f"{said}.*'protein'"):
+        MKLClassifier(C=1.0).fit(X, Y)
+
+
+@pytest.mark.parametrize("proteins", [["GATCAGATCAGE"], ["ACGTACGTXE", "GAGAGAGAXQ"], ["GAGANNNQNNEN"] * 9])
+def test_proteins_of_few_letters_stay_proteins(proteins):
+    assert {kernel.alphabet for _, kernel in sequence_kernels(proteins)} == {"protein"}
 
 
 @pytest.mark.parametrize("wrong", ["", None, np.nan, 3, "  "], ids=repr)

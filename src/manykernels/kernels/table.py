@@ -211,7 +211,7 @@ def _described(name, x, sequences=False):
     kind, why = ("sequences", "") if sequences else _kind(given, len(x))
     if kind in USED_KINDS and gaps > MAX_MISSING_SHARE * len(x):
         kind, why = "empty", f"empty in {gaps} of {len(x)} rows"
-    strings = tuple(OFFERS["sequence kernels"]()(given)) if kind == "sequences" else ()
+    strings = tuple(OFFERS["sequence kernels"]()(x)) if kind == "sequences" else ()
     return ColumnFacts(name, kind, gaps, why, strings)
 
 

@@ -10,7 +10,10 @@ import numpy as np
 from .alphabet import PROTEIN
 
 SEVERAL_BASES, RARE_RESIDUES, GAPS = "NRYSWKMBDHV", "XBZJUO", "-.*"  # letters that match nothing if they are few
+MASKS = "NX"  # of unknown or masked bases, however many they are
 MIN_BASES, MIN_RESIDUES = 0.9, 0.95  # least shares of the bases, or of the 20 amino acids, among the letters
+NEARLY_ALL = 0.99  # with this share of bases, other letters are errors, and make no proteins of the sequences
+FOREIGN = "foreign"  # the policy if there are such letters
 MIN_LETTERS = 8  # of half of the texts, for sequences: shorter texts may be categories
 MIXED = "DNA and RNA are mixed: write T for every U, or U for every T"
 
@@ -24,8 +27,9 @@ def as_texts(items: Iterable[Any]) -> list[str]:
 def guess_alphabet(texts: list[str]) -> tuple[str | None, str]:
     """(alphabet, policy for other letters) of texts in upper case; (None, why not) if they are no sequences.
 
-    DNA and RNA may have letters for several bases, proteins the rare B, Z, J, U and O, both may have gaps. They match
-    nothing, and may be few only, so that words are no sequences.
+    DNA and RNA may have letters for several bases and X, proteins the rare B, Z, J, U and O, both may have gaps. They
+    match nothing, and may be few only (but for N and X), so that words are no sequences. The policy is `FOREIGN` if
+    nearly all letters are bases and a few are of no base, such as E.
     """
     letters = np.frombuffer("".join(texts).encode("latin-1", "replace"), np.uint8)
     counts = np.bincount(letters, minlength=256)
@@ -34,10 +38,37 @@ def guess_alphabet(texts: list[str]) -> tuple[str | None, str]:
         return int(counts[[ord(letter) for letter in "".join(known)]].sum())
 
     total, gaps = len(letters), of(GAPS)
-    kinds = [("dna", "ACGT", SEVERAL_BASES), ("rna", "ACGU", SEVERAL_BASES), (None, "ACGTU", SEVERAL_BASES)]
-    for name, main, others in (*kinds, ("protein", PROTEIN.letters, RARE_RESIDUES)):
-        plain = total and of(main, others[:1]) == total  # N of DNA and X of proteins belong to the alphabet
-        least = MIN_RESIDUES if name == "protein" else MIN_BASES
-        if plain and name != "protein" or of(main, others, GAPS) == total > gaps and of(main) >= least * (total - gaps):
+    shown = total - gaps - of(MASKS)
+    kinds = [("dna", "ACGT"), ("rna", "ACGU"), (None, "ACGTU")]
+    for name, main in kinds:
+        plain = total and of(main, "N") == total  # N belongs to the alphabet
+        if plain or of(main, SEVERAL_BASES, "X", GAPS) == total and 0 < of(main) >= MIN_BASES * shown:
             return (name, "error" if plain else "ignore") if name else (None, MIXED)
+    for name, main in kinds:
+        if 0 < of(main) >= NEARLY_ALL * shown:
+            return (name, FOREIGN) if name else (None, MIXED)
+    main = PROTEIN.letters
+    plain = total and of(main, "X") == total
+    if plain or of(main, RARE_RESIDUES, GAPS) == total > gaps and of(main) >= MIN_RESIDUES * (total - gaps):
+        return "protein", "error" if plain else "ignore"
     return None, "their letters are those of no alphabet"
+
+
+def refuse_foreign(items: Iterable[Any], name: str) -> None:
+    """A ValueError that names the first letter of the items that stands for no base of DNA or RNA, or for several."""
+    known = {"dna": "ACGT", "rna": "ACGU"}[name] + SEVERAL_BASES + MASKS + GAPS
+    for i, item in enumerate(items):
+        text = item.decode("latin-1") if isinstance(item, bytes) else item if isinstance(item, str) else ""
+        text = text.strip()
+        for at, letter in enumerate(text) if set(text.upper()) - set(known) else ():
+            if letter.upper() not in known:
+                raise ValueError(
+                    f"X[{i}] ({shortened(text)!r}) has {letter!r} at position {at}, which is no base, and nearly all "
+                    f"letters of X are bases of {name.upper()}: write N for an unknown base; if these are proteins, or "
+                    "the letter is right, list kernels with their alphabet, such as Spectrum(3, alphabet='protein')."
+                )
+
+
+def shortened(text: str, most: int = 20) -> str:
+    """The first letters of a text."""
+    return text if len(text) <= most else f"{text[:most]}..."

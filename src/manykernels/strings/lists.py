@@ -8,7 +8,7 @@ import numpy as np
 
 from .._validation import check_integer
 from ..sequences import Sequences
-from ..sequences.guess import as_texts, guess_alphabet
+from ..sequences.guess import FOREIGN, as_texts, guess_alphabet, refuse_foreign
 from .degree import Degree
 from .gapped_kmer import GappedKmer
 from .spectrum import Spectrum
@@ -127,7 +127,8 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
     the same place if all sequences have one length; of DNA and RNA also words near the same place, and gapped words of
     both strands anywhere. Words are no longer than all sequences but the shortest twentieth. The alphabet is that of
     `Sequences`, else the first of DNA, RNA and proteins that has all letters, but for a few: N, X, letters for several
-    bases, rare amino acids and gaps match nothing. Upper and lower case are the same.
+    bases, rare amino acids and gaps match nothing. If at least 99 % of the letters are bases, any other letter is an
+    error, which names it. Upper and lower case are the same.
 
     Parameters
     ----------
@@ -154,6 +155,8 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
                 f"X has no sequences of DNA, RNA or proteins ({policy}): give texts of one alphabet, or list kernels "
                 "with an alphabet of your own, such as Spectrum(3, alphabet=...)."
             )
+        if policy == FOREIGN:
+            refuse_foreign(X, found_name)
         name, options = found_name, {"alphabet": found_name} | ({} if policy == "error" else {"unknown": policy})
     shortest, strands = int(np.quantile(lengths, _SHORT, method="lower")), name in ("dna", "rna")
     top = min(6 if strands else 3, shortest)
