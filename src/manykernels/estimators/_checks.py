@@ -33,13 +33,13 @@ from .check_inputs import (
     check_kernel_order,
     check_stack,
     check_table,
-    check_views,
     is_precomputed,
     open_annotated,
     optional,
     refuse_text,
 )
 from .check_targets import check_weight
+from .check_views import check_columns, check_views, names_of_columns
 from .covariates import Covariates, check_covariates
 from .tasks import check_task, with_task
 from .tensors import to_host
@@ -135,6 +135,8 @@ class Checks(BaseEstimator):
         With `part` X holds only the first examples.
         """
         refuse_text(X)
+        if reset:
+            vars(self).pop("view_feature_names_in_", None)  # of an earlier fit
         X = as_mixed(X) if self._chooses() else X
         if is_source(X):
             raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load X.")
@@ -148,6 +150,7 @@ class Checks(BaseEstimator):
         elif is_views(X) or (not reset and self._views() is not None):
             X = check_views(X, None if reset else self._views(), reset, None if reset else self._needs())
             self._check_width(X.shape[1] if isinstance(X, Views) else len(X), "views", reset)
+            self._check_columns(X, reset)
         elif isinstance(X, Pairs):
             if not isinstance(self.kernels, Source):
                 raise ValueError(f"X holds pairs of objects, but kernels={self.kernels!r}: give kernels=Pairwise(...).")
@@ -207,6 +210,15 @@ class Checks(BaseEstimator):
         """The names of the views in fit, None if X was one table."""
         kernels = self.predictor_.kernel_list
         return list(kernels.n_features) if kernels is not None and isinstance(kernels.n_features, dict) else None
+
+    def _check_columns(self, views, reset):
+        """Records (with reset=False: compares) the names of the columns of views."""
+        if not reset:
+            kernels, needs = self.predictor_.kernel_list, self._needs()
+            needs = kernels.needs(np.ones(kernels.M, bool)) if needs is None else needs
+            check_columns(views, optional(self, "view_feature_names_in_", {}), needs)
+        elif names := names_of_columns(views):
+            self.view_feature_names_in_ = names
 
     def _needs(self):
         """{view: columns or None for all} that prediction reads, see `KernelList.needs`; None for everything."""

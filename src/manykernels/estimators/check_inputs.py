@@ -9,7 +9,6 @@ from sklearn.utils.validation import validate_data
 
 from .._validation import shown
 from ..kernels.annotated import is_annotated, obs_columns, read_annotated
-from ..kernels.base import len_
 from ..kernels.frames import not_numeric
 from ..kernels.stack import KernelStack
 from ..kernels.stack_columns import StackColumns
@@ -102,49 +101,6 @@ def _check_no_distances(X):
 def among_themselves(X):
     """X; for a slice of rows of a stack the square stack of its examples, whose rows and columns can be cut alike."""
     return X.square() if isinstance(X, KernelStack) and X.is_part() else X
-
-
-def check_views(X, known, fit, needs=None):
-    """X, or a ValueError unless it is a dict of views of one length, with the names `known` from fit, if not None.
-
-    Prediction reads the views `needs` only (None: all); other missing views become None.
-    """
-    if not is_views(X):
-        raise ValueError(f"X is a {type(X).__name__}, but the model was fitted on views: give Views with {known}.")
-    names = list(X.names if isinstance(X, Views) else X)
-    if known is None and not fit:
-        raise ValueError(f"X is a dict of views ({names}), but the model was fitted on one table: give one table.")
-    unread = [] if needs is None else [name for name in known or () if name not in needs and name not in names]
-    if unread:
-        X = X.with_nothing(unread) if isinstance(X, Views) else X | dict.fromkeys(unread)
-    _check_each(X, known, fit, unread)
-    return X
-
-
-def _check_each(X, known, fit, unread):
-    views = X if isinstance(X, Views) else None
-    X = X if views is None else {name: views[name] for name in views.names}
-    lost, strange = [v for v in known or () if v not in X], [v for v in X if known is not None and v not in known]
-    if strange or lost:
-        cure = [f"leave out {strange}"] if strange else []
-        cure += [f'give {lost} (None where its kernels have missing="zero")'] if lost else []
-        have = [name for name in X if name not in unread]
-        raise ValueError(f"X has the views {have}, but the model was fitted on {known}: {' and '.join(cure)}.")
-    empty = [name for name, x in X.items() if x is None and name not in unread]
-    if empty and fit:
-        raise ValueError(
-            f"X[{empty[0]!r}] is None: fit needs examples of every view; leave out the view, or put NaN in the rows of "
-            'examples without it and give its kernels as (name, kernel, view, "zero").'
-        )
-    if views is None and len(empty) == len(X) - len(unread):
-        raise ValueError(f"X has nothing in its views {list(X)}: give {{name: array}}.")
-    for name, x in X.items():
-        # a view may be an object of any library
-        if x is not None and (isinstance(x, str) or not hasattr(x, "__len__") and not hasattr(x, "shape")):
-            raise ValueError(f"X[{name!r}] is a {type(x).__name__}: give an array with a row per example.")
-    sizes = {name: len_(x) for name, x in X.items() if x is not None and views is None}
-    if len(set(sizes.values())) > 1:
-        raise ValueError(f"The views of X have different numbers of examples: {sizes}; give each a row per example.")
 
 
 def check_table(model, X, reset, options):

@@ -152,6 +152,8 @@ class MKLOneClass(OutlierMixin, MKLBase):
         The number of columns of X.
     feature_names_in_ : array
         The names of the columns, if X had names.
+    view_feature_names_in_ : dict {view: list of str}
+        The names of the columns of each view that is a frame, if X has views.
 
     Examples
     --------

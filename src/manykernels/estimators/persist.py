@@ -34,6 +34,7 @@ FITTED_ATTRIBUTES = (
     "log_marginal_likelihood_", "metric_", "multi_class_", "multi_class_reason_", "multilabel_",
     "n_events_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_", "radius_", "searched_",
     "slack_weight_", "stationarity_", "strata_", "support_", "support_weight_", "target_name_", "unique_times_",
+    "view_feature_names_in_",
 )  # fmt: skip
 NAMES_IN_FILES = {"predictor_": "predictor", "_solutions": "solutions", "_square": "square"}
 NOT_IN_FILES = {"tasks_"}  # the predictor has them
@@ -203,6 +204,10 @@ def check_model(model):
     if "feature_names_in_" in own:
         check_array("feature_names_in_", model.feature_names_in_, object, model.n_features_in_)
         check_plain("feature_names_in_", model.feature_names_in_.tolist())
+    sizes = None if predictor.kernel_list is None else predictor.kernel_list.n_features
+    for view, columns in check_is("view_feature_names_in_", own.get("view_feature_names_in_", {}), dict).items():
+        check(isinstance(sizes, dict) and view in sizes, f"there is no view {view!r}")
+        check_list("view_feature_names_in_", columns, str, sizes[view])
     if params.get("formulation") == "svdd":
         check_is("square", model._square, Real)
         check_is("radius_", model.radius_, Real)

@@ -73,7 +73,7 @@ class MKLSurvival(HasPath, MKLBase):
     kernel_scale_error_, duality_gap_, objective_, n_iter_, \
     history_, support_, dual_coef_, intercept_, covariate_coef_, covariate_names_, \
     covariate_columns_, C_, C_scores_, predictor_, tasks_, n_features_in_, \
-    feature_names_in_ : as in `MKLRegressor`
+    feature_names_in_, view_feature_names_in_ : as in `MKLRegressor`
         `objective_` counts L from 0, its value where every event has the largest risk of those at risk.
 
     Examples
