@@ -31,6 +31,7 @@ from ..streaming.stream import Stream
 from .check_inputs import (
     as_mixed,
     check_kernel_order,
+    check_order,
     check_stack,
     check_table,
     is_precomputed,
@@ -114,6 +115,8 @@ class Checks(BaseEstimator):
 
     def _check_data(self, X, y, sample_weight, task, covariates=None):
         """The `Checked` data of a fit, a search or a path; records the features of X."""
+        check_order(X, sample_weight, "sample_weight")
+        check_order(X, task, "task")
         X, y, covariates, sample_weight, task = open_annotated(X, y, covariates, sample_weight, task)
         y, multilabel = self._check_y(y)
         host, card = to_host(X)

@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from .._validation import shown
 from ..kernels.annotated import is_annotated, obs_columns, read_annotated
-from ..kernels.frames import not_numeric
+from ..kernels.frames import has_ids, not_numeric
 from ..kernels.stack import KernelStack
 from ..kernels.stack_columns import StackColumns
 from ..kernels.stack_examples import StackExamples
@@ -153,14 +153,14 @@ def open_annotated(X, y, covariates, *columns):
 
 def check_order(X, y, called="y"):
     """A ValueError if a pandas y has the ids of X in another order: of views, of a frame of pandas, of an AnnData."""
-    ids, index = _ids(X), None if isinstance(y, Views) else _ids(y)
+    ids, index = _ids(X), None if is_views(y) else _ids(y)
     if ids is None or index is None or ids == index or len(ids) != len(index) or set(ids) != set(index):
         return
     if isinstance(X, Views) and X.ids is not None:
         raise ValueError(
             f"{called} has the ids of X in another order: give {called}.loc[X.ids], or Views(..., examples=y.index)."
         )
-    cure = f"give {called} in the order of X" if isinstance(X, Views) else f"give {called}.loc[X.index]"
+    cure = f"give {called} in the order of X" if is_views(X) else f"give {called}.loc[X.index]"
     cure = f"give {called}.loc[X.obs_names]" if is_annotated(X) else cure
     raise ValueError(f"{called} has the index of X in another order: {cure}.")
 
@@ -169,13 +169,12 @@ def _ids(data):
     """The ids of examples as a list; None if there are none, or if pandas has only numbered the rows."""
     if is_annotated(data):
         return data.obs_names.tolist()
-    if isinstance(data, Views):
-        if data.ids is not None:
+    if is_views(data):
+        if isinstance(data, Views) and data.ids is not None:
             return data.ids.tolist()
-        return next((ids for name in data.names if (ids := _ids(data[name])) is not None), None)
-    if not (hasattr(data, "iloc") and hasattr(data, "index")) or type(data.index).__name__ == "RangeIndex":  # pandas
-        return None
-    return data.index.tolist()
+        names = data.names if isinstance(data, Views) else data
+        return next((ids for name in names if (ids := _ids(data[name])) is not None), None)
+    return data.index.tolist() if has_ids(data) else None
 
 
 def check_y(model, y, numeric, several=False):

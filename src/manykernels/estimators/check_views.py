@@ -1,9 +1,8 @@
 """Checks of views as users give them: their names, their numbers of examples, and the names of their columns."""
 
-from ..kernels.base import len_
 from ..kernels.frames import is_frame, listed
 from ..kernels.view_data import is_views
-from ..kernels.views import Views
+from ..kernels.views import Views, check_dict
 
 
 def check_views(X, known, fit, needs=None):
@@ -44,9 +43,8 @@ def _check_each(X, known, fit, unread):
         # a view may be an object of any library
         if x is not None and (isinstance(x, str) or not hasattr(x, "__len__") and not hasattr(x, "shape")):
             raise ValueError(f"X[{name!r}] is a {type(x).__name__}: give an array with a row per example.")
-    sizes = {name: len_(x) for name, x in X.items() if x is not None and views is None}
-    if len(set(sizes.values())) > 1:
-        raise ValueError(f"The views of X have different numbers of examples: {sizes}; give each a row per example.")
+    if views is None:
+        check_dict(X)
 
 
 def names_of_columns(X):

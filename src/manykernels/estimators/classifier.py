@@ -396,5 +396,5 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         from sklearn.metrics import accuracy_score
 
         covariates = obs_columns(X, covariates)
-        X, y = read_targets(X, y)
+        X, y = read_targets(X, y, sample_weight)
         return accuracy_score(y, self.predict(X, task, covariates), sample_weight=sample_weight)

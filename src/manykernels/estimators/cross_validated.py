@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import regularizers
 from ..inner.systems import blas_for
 from ..kernels.annotated import obs_columns
-from .check_inputs import is_precomputed, open_annotated, optional
+from .check_inputs import check_order, is_precomputed, open_annotated, optional
 from .check_targets import make_splits
 from .fold_model import FoldModel
 from .search import LOO, Search, choose_candidate, grid_of_C, is_exact, list_of_regularizers
@@ -59,6 +59,7 @@ class CrossValidated:
             raise ValueError(f'refit={self.refit!r} is not allowed: give "best", "1se" or a function of cv_results_.')
         plain = self._plain(**self._plain_params(C=float(Cs[0]), regularizer=found[0]))
         plain._check_params()
+        check_order(X, groups, "groups")
         X, y, covariates, sample_weight, task, groups = open_annotated(X, y, covariates, sample_weight, task, groups)
         X, labels, _, weight, tasks, _, Z = self._check_data(X, y, sample_weight, task, covariates)
         n = len(labels)

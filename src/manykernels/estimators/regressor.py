@@ -369,7 +369,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         from sklearn.metrics import r2_score
 
         covariates = obs_columns(X, covariates)
-        X, y = read_targets(X, y)
+        X, y = read_targets(X, y, sample_weight)
         if not losses.get(self.loss).own_score:
             return r2_score(y, self.predict(X, task, covariates), sample_weight=sample_weight)
         f = self._decide(X, task, covariates)

@@ -31,7 +31,7 @@ from ..streaming.shards import blocks_of, filled_blocks
 from ..streaming.sources.base import naming
 from ..streaming.stream import Stream, stand_in
 from ._new_data_warning import gathered
-from .check_inputs import optional
+from .check_inputs import check_order, optional
 from .choose_c import is_auto, with_chosen_C
 from .plan import BasePlan, Examples, FitPlan, Solved
 
@@ -62,8 +62,14 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any, covari
         return model.fit(stream, y, sample_weight, task, covariates=covariates)
 
 
-def read_targets(X: Any, y: Any) -> tuple[Any, Any]:
-    """(X, y); the targets themselves where y is their name in a source, an AnnData or a MuData X."""
+def read_targets(X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any]:
+    """(X, y); the targets themselves where y is their name in a source, an AnnData or a MuData X.
+
+    A ValueError if y or the weights have the examples of X in another order, see `check_order`.
+    """
+    if not is_source(X):
+        check_order(X, y)
+        check_order(X, sample_weight, "sample_weight")
     X, y = read_annotated(X, y)
     if not (isinstance(y, str) and is_source(X)):
         return X, y

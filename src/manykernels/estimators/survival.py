@@ -333,6 +333,8 @@ class MKLSurvival(HasPath, MKLBase):
         covariates: Any = None,
     ) -> float:
         """Harrell's concordance index: the share of comparable pairs in the right order of risk, 0.5 by chance."""
+        check_order(X, y)
+        check_order(X, sample_weight, "sample_weight")
         y = read_times(y)
         weight = None if sample_weight is None else check_weight(sample_weight, len(y))
         return concordance(y, self.predict(X, task, covariates), weight)

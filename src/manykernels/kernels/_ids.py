@@ -65,19 +65,24 @@ def _warn_of_strangers(ids):
 
 
 def _side_by_side(views):
+    check_rows(views, "give ids= to match their rows", 'ids="index"')
+    n = next(len_(x) for x in views.values() if x is not None)
+    return dict(views), {name: np.zeros(n, bool) if x is None else None for name, x in views.items()}, None, n
+
+
+def check_rows(views, match, by_index):
+    """A ValueError if views have different numbers of rows, or indices of pandas that differ; it names the cures."""
     sizes = {name: len_(x) for name, x in views.items() if x is not None}
     if len(set(sizes.values())) > 1:
-        raise ValueError(f"The views have different numbers of examples, {sizes}: give ids= to match their rows.")
+        raise ValueError(f"The views have different numbers of examples, {sizes}: {match}.")
     first, indexed = None, [(name, x.index) for name, x in views.items() if is_pandas(x)]
     for name, index in indexed:
         first = first or (name, index)
         if not index.equals(first[1]):
             raise ValueError(
                 f"The views {first[0]!r} and {name!r} have the same number of rows but different indices: give "
-                'ids="index" to match rows by index, or reset_index(drop=True) to match rows by position.'
+                f"{by_index} to match rows by index, or reset_index(drop=True) to match rows by position."
             )
-    n = next(iter(sizes.values()))
-    return dict(views), {name: np.zeros(n, bool) if x is None else None for name, x in views.items()}, None, n
 
 
 def _read(views, ids):

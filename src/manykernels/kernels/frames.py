@@ -18,6 +18,11 @@ def is_pandas(X):
     return hasattr(X, "iloc")  # the user's X
 
 
+def has_ids(X):
+    """Whether X is a frame or a column of pandas whose index has ids, not only the numbers of the rows."""
+    return is_pandas(X) and hasattr(X, "index") and type(X.index).__name__ != "RangeIndex"  # the user's X
+
+
 def check_names(frame):
     """The names of the columns, a list; a ValueError if two are equal."""
     names = list(frame.columns)

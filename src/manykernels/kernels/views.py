@@ -6,9 +6,9 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from ._ids import matched, unfit
+from ._ids import check_rows, matched, unfit
 from .base import len_
-from .frames import listed
+from .frames import has_ids, listed
 from .row_selection import positions, take
 
 
@@ -220,6 +220,14 @@ class Views:
     def __repr__(self):
         n = f"{self._n} example{'s'[: self._n != 1]}"
         return f"Views({n}; {'; '.join(_line(self, name) for name in self._data)})"
+
+
+def check_dict(views):
+    """A ValueError if the views of a dict have different numbers of rows, or indices of pandas that differ."""
+    cure = by_index = 'Views(X, ids="index", examples=y.index)'
+    if not all(x is None or has_ids(x) for x in views.values()):
+        cure = "each a row per example, or Views(X, ids=...) to match their rows"
+    check_rows(views, f"give {cure}", by_index)
 
 
 def _are_names(key):
