@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import manykernels as mk
 
 from .._validation import shown
+from ..estimators.check_inputs import is_precomputed
 from ..kernels.normalize import CHOICES_OF_MODELS
 from ._columns import as_numbers, as_texts, encode, guess_task, seen, suggest
 from ._config import build, read_config, written_columns
@@ -211,7 +212,7 @@ def read_model(path: str) -> Any:
     if not Path(path).exists():
         raise Wrong(f"{path} does not exist: `manykernels fit` makes models.")
     model = mk.load(path)
-    if "feature_names_in_" not in vars(model):
+    if "feature_names_in_" not in vars(model) or is_precomputed(model):
         raise Wrong(f"{path} was fitted to data without column names: use it in Python.")
     return model
 

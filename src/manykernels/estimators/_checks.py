@@ -34,7 +34,9 @@ from .check_inputs import (
     check_order,
     check_stack,
     check_table,
+    check_train_ids,
     is_precomputed,
+    names_of_train,
     open_annotated,
     optional,
     refuse_text,
@@ -150,6 +152,9 @@ class Checks(BaseEstimator):
             self._check_width(X.shape[1], "columns (training examples)", reset)
             if not reset:
                 check_kernel_order(X, self.kernel_names_)
+                check_train_ids(X, optional(self, "feature_names_in_"))
+            elif (names := names_of_train(X)) is not None:
+                self.feature_names_in_ = names
         elif is_views(X) or (not reset and self._views() is not None):
             X = check_views(X, None if reset else self._views(), reset, None if reset else self._needs())
             self._check_width(X.shape[1] if isinstance(X, Views) else len(X), "views", reset)

@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from .._validation import shown
 from ..kernels.annotated import is_annotated, obs_columns, read_annotated
-from ..kernels.frames import has_ids, not_numeric
+from ..kernels.frames import has_ids, listed, not_numeric
 from ..kernels.stack import KernelStack
 from ..kernels.stack_columns import StackColumns
 from ..kernels.stack_examples import StackExamples
@@ -39,6 +39,24 @@ def check_kernel_order(X, known):
     )
 
 
+def check_train_ids(X, known):
+    """A ValueError if the columns of a stack have other ids than `known`, or the same ids in another order."""
+    ids = None if known is None else names_of_train(X)
+    if ids is None or np.array_equal(ids, known):
+        return
+    lost = [name for name in known if name not in set(ids)]
+    said = f"lack {listed(lost)} of fit" if lost else "are in another order than in fit"
+    raise ValueError(
+        f"the columns (training examples) of X {said}: give K[names] of each matrix K, names = model.feature_names_in_."
+    )
+
+
+def names_of_train(X):
+    """The ids of the columns of a stack (n_train,), if they are texts, as scikit-learn stores the names of columns."""
+    ids = X.train_ids if isinstance(X, KernelStack) else None
+    return None if ids is None or not all(isinstance(name, str) for name in ids) else ids
+
+
 def check_stack(X, square, trained=None):
     """Precomputed kernels X as an array or a KernelStack of shape (n, n_train, M), `square` for fit; else raise.
 
@@ -58,12 +76,19 @@ def check_stack(X, square, trained=None):
             X = X.square()
         elif not square and trained is not None and (X.link() or (None,))[0] == trained[0]:
             X = X.columns(trained[1])
+    if is_views(X):
+        given = "X.to_dict()" if isinstance(X, Views) else "X"
+        raise ValueError(
+            f'X is a {type(X).__name__}, but kernels="precomputed" needs kernel matrices: give KernelStack({given}), '
+            "or KernelStack(matrices, names=[...]) with a list of matrices."
+        )
     X = X if isinstance(X, KernelStack) else np.asarray(X)
     if X.dtype.kind not in "biufO":
         raise ValueError(f"X has entries of type {X.dtype}, but kernel matrices are real: give X.real, or numbers.")
     if len(X.shape) == 3 and not (square and X.shape[0] != X.shape[1]):
         if square:
             _check_no_distances(X)
+            _check_own_ids(X)
         return X
     cure = "stack M kernel matrices with np.stack(matrices, axis=2) or KernelStack(matrices)."
     if len(X.shape) == 3 and X.shape[1] == X.shape[2]:
@@ -78,6 +103,13 @@ def check_stack(X, square, trained=None):
     raise ValueError(
         f'X has shape {X.shape}, but kernels="precomputed" needs (n, n_train, M), square (n = n_train) in fit: {cure}'
     )
+
+
+def _check_own_ids(X):
+    """A ValueError if rows and columns of a square stack have ids in another order."""
+    rows, columns = (X.ids, X.train_ids) if isinstance(X, KernelStack) else (None, None)
+    if rows is not None and columns is not None and not np.array_equal(rows, columns):
+        raise ValueError("X has other ids in its rows than in its columns: give K.loc[ids, ids] of each matrix K.")
 
 
 def _check_no_distances(X):
@@ -156,10 +188,9 @@ def check_order(X, y, called="y"):
     ids, index = _ids(X), None if is_views(y) else _ids(y)
     if ids is None or index is None or ids == index or len(ids) != len(index) or set(ids) != set(index):
         return
-    if isinstance(X, Views) and X.ids is not None:
-        raise ValueError(
-            f"{called} has the ids of X in another order: give {called}.loc[X.ids], or Views(..., examples=y.index)."
-        )
+    if isinstance(X, Views | KernelStack | StackExamples) and X.ids is not None:
+        other = ", or Views(..., examples=y.index)" if isinstance(X, Views) else ""
+        raise ValueError(f"{called} has the ids of X in another order: give {called}.loc[X.ids]{other}.")
     cure = f"give {called} in the order of X" if is_views(X) else f"give {called}.loc[X.index]"
     cure = f"give {called}.loc[X.obs_names]" if is_annotated(X) else cure
     raise ValueError(f"{called} has the index of X in another order: {cure}.")
@@ -169,6 +200,8 @@ def _ids(data):
     """The ids of examples as a list; None if there are none, or if pandas has only numbered the rows."""
     if is_annotated(data):
         return data.obs_names.tolist()
+    if isinstance(data, KernelStack | StackExamples):
+        return None if data.ids is None else data.ids.tolist()
     if is_views(data):
         if isinstance(data, Views) and data.ids is not None:
             return data.ids.tolist()

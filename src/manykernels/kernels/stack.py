@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
+from ._stack_ids import ids_of
+from .frames import is_frame
 from .matrix_files import MatrixFiles
 from .row_selection import axes, positions
 from .stack_columns import StackColumns
@@ -28,11 +30,17 @@ class KernelStack:
     Parameters
     ----------
     matrices : array (M, n, n_train), or M arrays (n, n_train)
+        Or {name: array}. Frames of pandas with labels must have them in the same order.
     names : M str, optional
         The names of the kernels.
     test_diagonals : array (M, n), optional
         k_m(x, x) of the n examples, needed only to predict with `normalize="spherical"`; not needed for a square stack
         and its slices.
+
+    Attributes
+    ----------
+    ids, train_ids : array (n,) and (n_train,)
+        The labels of the rows and of the columns, of frames of pandas; None if there are none.
 
     Examples
     --------
@@ -53,7 +61,17 @@ class KernelStack:
     def __init__(
         self, matrices: Any, names: Iterable[str] | None = None, test_diagonals: ArrayLike | None = None
     ) -> None:
+        if isinstance(matrices, Mapping):
+            if names is not None:
+                raise ValueError(f"names={names!r} are given beside a dict of matrices, whose keys are the names")
+            names, matrices = list(matrices), list(matrices.values())
+        if is_frame(matrices):
+            raise ValueError(f"matrices is one frame of shape {matrices.shape}: give a list of matrices, [K]")
+        self.ids: np.ndarray | None = None
+        self.train_ids: np.ndarray | None = None
         if not isinstance(matrices, np.ndarray | MatrixFiles):
+            matrices, names = list(matrices), None if names is None else list(names)
+            self.ids, self.train_ids = ids_of(matrices, names)
             sparse = [k for k, K in enumerate(matrices) if issparse(K)]
             if sparse:
                 raise ValueError(f"matrices[{sparse[0]}] is sparse: give kernel matrices as arrays, K.toarray()")
@@ -228,6 +246,8 @@ class KernelStack:
             diagonals = diagonals[:, rows]
         part = KernelStack(cut, names, diagonals)
         part.given, link = self.given, self.link()
+        part.ids = self.ids if self.ids is None or rows is None else self.ids[rows]
+        part.train_ids = self.train_ids if self.train_ids is None or cols is None else self.train_ids[cols]
         if link is not None:
             at = link[1] if rows is None else link[1][rows]
             part._origin, part._link = link[0], (link[0], at, link[2] if cols is None else link[2][cols])

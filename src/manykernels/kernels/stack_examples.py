@@ -44,6 +44,11 @@ class StackExamples:
     def dtype(self) -> np.dtype:
         return self.stack.dtype
 
+    @property
+    def ids(self) -> np.ndarray | None:
+        """The labels of the examples, of frames of pandas; None if there are none."""
+        return None if self.stack.ids is None else self.stack.ids[self.rows]
+
     def __len__(self) -> int:
         return len(self.rows)
 

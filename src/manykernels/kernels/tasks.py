@@ -132,11 +132,13 @@ def multi_task_stack(
     for name, matrix in zip(names, K.matrices, strict=True):
         parts += [matrix, *(matrix * mask for mask in masks)]
         called += [name + kind.suffix for kind in (Task("shared"), *kinds)]
-    if K.test_diagonals is None:
-        return KernelStack(parts, called)
-    own = [task == t for t in tasks]
+    own, diagonals = [task == t for t in tasks], None
     own = [len(tasks) * np.any(own, axis=0)] if one_parameter else own
-    return KernelStack(parts, called, [diagonal * mask for diagonal in K.test_diagonals for mask in (1.0, *own)])
+    if K.test_diagonals is not None:
+        diagonals = [diagonal * mask for diagonal in K.test_diagonals for mask in (1.0, *own)]
+    found = KernelStack(parts, called, diagonals)
+    found.ids, found.train_ids = K.ids, K.train_ids
+    return found
 
 
 def split(X):
