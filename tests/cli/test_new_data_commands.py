@@ -1,12 +1,13 @@
 """The command line says what new data have and the training data had not, and does not depend on units (issue 11)."""
 
+import io
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from manykernels import load
+from manykernels import MKLClassifier, load
 from tables import run
 
 RNG, N = np.random.default_rng(0), 60
@@ -75,3 +76,26 @@ def test_words_of_unequal_lengths_have_their_cure_in_the_configuration(tmp_path)
     (tmp_path / "k.toml").write_text('normalize = "spherical"\n' + config)
     result = run("fit", *given, "--config", tmp_path / "k.toml")
     assert result.exit_code == 0 and "normalize=" not in result.stderr, result.output
+
+
+def test_gaps_that_are_new_are_filled_as_in_python_and_said(tmp_path):
+    """One gap in a column of numbers or dates without gaps in training refused the whole file."""
+    frame = pd.DataFrame({"a": RNG.normal(size=N), "b": RNG.normal(size=N), "site": RNG.choice(list("uv"), N)})
+    frame["day"] = pd.date_range("2024-01-01", periods=N).strftime("%Y-%m-%d")
+    y = np.where(frame.a + 0.3 * RNG.normal(size=N) > 0, "sick", "well")
+    new = frame.copy()
+    new.loc[3, "a"], new.loc[[4, 6], "day"] = np.nan, None
+    new.loc[5, ["a", "b", "day"]] = None
+    frame.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
+    new.assign(y=y).to_csv(tmp_path / "new.csv", index=False)
+    assert run("fit", tmp_path / "d.csv", "-t", "y", "-C", "1", "-o", tmp_path / "m.mk").exit_code == 0
+    said = "column 'a' is missing in 2 of 60 examples (3, 5); column 'b' is missing in 1 of 60 examples (5); column 'd"
+    found = run("predict", tmp_path / "m.mk", tmp_path / "new.csv")
+    assert found.exit_code == 0 and found.stderr.count(said) == 1, found.stderr
+    with pytest.warns(UserWarning, match="column 'a' is missing in 2 of 60"):
+        expected = MKLClassifier(C=1.0).fit(frame, y).decision_function(new)
+    np.testing.assert_allclose(pd.read_csv(io.StringIO(found.stdout)).decision, expected, atol=2e-6)
+    quick = ("--cv", "2", "--relevance", "fast", "--stability", "0", "-o", tmp_path / "r.html")
+    for command in (("score",), ("inspect",), ("report", *quick)):
+        result = run(*command[:1], tmp_path / "m.mk", tmp_path / "new.csv", *command[1:])
+        assert result.exit_code == 0 and result.stderr.count(said) == 1, result.stderr

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manykernels.estimators._new_data_warning import Gathered
 from manykernels.estimators.convergence import warn_convergence
 from manykernels.estimators.covariates import Covariates, check_covariates, new_covariates, warn_without_events
+from manykernels.estimators.new_data_warning import Gathered
 from manykernels.kernels.new_data import News
 from manykernels.solution import Solution, Status
 

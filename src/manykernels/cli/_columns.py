@@ -73,15 +73,14 @@ def _table(spec, columns):
     """The table of a kernel in a configuration."""
     if spec.kernel.reads == "sequences":
         table = {"name": spec.name} | string_table(spec.kernel) | {"columns": [columns[0].name]}
-        return table | ({"missing": "zero"} if columns[0].gaps else {})
+        return table | {"missing": "zero"}
     kernel = {"Features": "Tfidf"}.get(type(spec.kernel).__name__, type(spec.kernel).__name__)
     table = {"name": spec.name, "kernel": kernel} | (
         {"gamma": spec.kernel.gamma} if kernel in ("RBF", "Laplacian") else {}
     )
     table |= {"columns": [column.name for column in columns]} | ({"scale": True} if spec.transformer else {})
-    lacks = kernel != "Categorical" and any(column.gaps for column in columns)
     table |= {"prior": spec.prior} if spec.prior != 1 else {}
-    return table | {"missing": "zero"} if lacks else table
+    return table if kernel == "Categorical" else table | {"missing": "zero"}  # new examples may have missing values
 
 
 def _say_gaps(frame, name, filled, columns, say):

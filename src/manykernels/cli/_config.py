@@ -182,7 +182,7 @@ def _scaled(frame, others):
         own = indicators(frame, name) if others.get(name) == "categories" else [name]
         columns += own
         parts.append(("dates", 1) if others.get(name) == "dates" else ("numbers", len(own)))
-    return columns, "zero" if frame.isna().any(axis=None) else "error", TableScaler(parts) if others else scaler()
+    return columns, "zero", TableScaler(parts) if others else scaler()  # new examples may have missing values
 
 
 def _matching(frame, column):

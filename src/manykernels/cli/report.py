@@ -10,6 +10,7 @@ import typer
 
 import manykernels as mk
 
+from ..estimators.new_data_warning import tell_news
 from ._columns import seen
 from ._data import read_data
 from ._models import (
@@ -74,6 +75,7 @@ def report(asked: PageOptions) -> None:
     columns = (target or fitted.target_name_).split(",") if times else [None if y is None else str(y.name)]
     name = columns[0]
     X, rows = columns_of(fitted, frame), _rows(asked.examples)
+    tell_news(fitted, X)
     truth = None if y is None else as_classes(fitted, y)
     if not quiet and not progress(quiet):
         complain("measuring held-out scores, the relevance of each source, and stability.")

@@ -8,6 +8,7 @@ import typer
 
 import manykernels as mk
 
+from ..estimators.new_data_warning import tell_news
 from ._columns import encode, new_categories
 from ._config import written_columns
 from ._data import read_data
@@ -53,8 +54,8 @@ def columns_of(model: Any, frame: Any) -> Any:
     for name in X.columns[X.isna().any()]:
         if name in strict:
             raise Wrong(
-                f"Column {name!r} is empty in {int(X[name].isna().sum())} rows, but its kernel was fitted without "
-                'empty rows: fill it in, or fit with missing = "zero" in its kernels.'
+                f"Column {name!r} is empty in {int(X[name].isna().sum())} rows, but the configuration of the fit has "
+                'missing = "error" for its kernel: fill it in, or fit with missing = "zero" in its kernels.'
             )
     return X
 
@@ -157,6 +158,7 @@ def _relevance(model, frame, target, say):
     if is_outlier_detector(model):
         raise Wrong("A one-class model has no targets, which relevance needs: leave the data out.")
     y, X = as_classes(model, target_of(model, frame, target, say)), columns_of(model, frame)
+    tell_news(model, X)
     say("relevance: the mean of the loss in score without a source and the gain from it alone, in 5 folds.")
     found = mk.inspect.relevance(model, X, y, kernels=False, **covariates_of(model, frame))
     if found.covariates:

@@ -30,12 +30,12 @@ from ..streaming.stream import Stream
 from ._checks import Checks
 from ._html import WeightBars
 from ._named_parameters import NamedParts
-from ._new_data_warning import tell_news
 from .check_inputs import check_finite, is_precomputed, optional
 from .compress import compressed
 from .convergence import warn_convergence
 from .covariates import level_of, part_of
 from .lsgkm import save_lsgkm
+from .new_data_warning import tell_news
 from .persist import restore, state_of
 from .plan import FitPlan
 from .streamed import StreamPlan, decide

@@ -30,7 +30,6 @@ from ..regularizers import Fixed, LpNorm
 from ..solution import Solution
 from ..solvers import seed_of
 from ._diagonal_warning import warn_diagonal
-from ._new_data_warning import warn_lengths
 from ._slack import with_slack
 from .check_inputs import is_precomputed, take_examples
 from .checkpoint import identify, parts_of
@@ -38,6 +37,7 @@ from .choose_c import is_auto, with_chosen_C
 from .convergence import warn_units
 from .covariates import Covariates, refuse_covariates, warn_without_events
 from .metric import kernels_known, learns_metric, with_learned_metric
+from .new_data_warning import warn_lengths
 from .progress import show_progress
 from .tasks import with_task
 from .tensors import to_host

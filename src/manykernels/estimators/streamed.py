@@ -30,9 +30,9 @@ from ..streaming.moments import normalisation
 from ..streaming.shards import blocks_of, filled_blocks
 from ..streaming.sources.base import naming
 from ..streaming.stream import Stream, stand_in
-from ._new_data_warning import gathered
 from .check_inputs import check_order, optional
 from .choose_c import is_auto, with_chosen_C
+from .new_data_warning import gathered
 from .plan import BasePlan, Examples, FitPlan, Solved
 
 BYTES_PER_ENTRY = 24  # of the matrix of active examples, with its copies and factors
