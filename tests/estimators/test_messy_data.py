@@ -88,6 +88,8 @@ def test_two_examples_and_one_column_are_enough(Model, kernels):
         (np.zeros((80, 2, 2)), r"\(80, 2, 2\): give one target"),
         (np.where(y, None, "a"), "40 missing values \\(None\\)"),
         (np.where(y, "b", None).tolist(), "40 missing|[0-9]+ missing values"),
+        (np.where(y, "b", np.array(np.nan, object)), r"[0-9]+ missing values \(nan\): leave these examples out"),
+        (np.where(y, "b", np.array(np.nan, object)).tolist(), r"[0-9]+ missing values \(nan\)"),
         (np.where(y, np.nan, 1.0), "NaN"),
         (np.full(80, 3.0), r"one class only \(3.0\)"),
         (X[:, 0], "continuous"),

@@ -214,9 +214,12 @@ def check_y(model, y, numeric, several=False):
     """y (n,), or with `several` (n, T), by scikit-learn's `validate_data`, or a ValueError that names the cure."""
     refuse_iterator("y", y)
     labels = as_labels(y)
-    missing = [v for v in labels.ravel() if _is_missing(v)] if labels.dtype == object else []
+    given = np.asarray(y, object) if isinstance(y, list | tuple) else labels  # NumPy writes NaN beside texts as a text
+    missing = [v for v in given.ravel() if _is_missing(v)] if given.dtype == object else []
     if missing:
-        raise ValueError(f"y has {len(missing)} missing values ({missing[0]!r}): leave these examples out of X and y.")
+        raise ValueError(
+            f"y has {len(missing)} missing values ({shown(missing[0])}): leave these examples out of X and y."
+        )
     _check_types(labels, numeric)
     if labels.ndim > 2:
         raise ValueError(f"y has shape {labels.shape}: give one target per example, (n,), or T of them, (n, T).")
@@ -275,7 +278,7 @@ def as_labels(y):
 
 
 def _is_missing(value):
-    return type(value).__name__ in ("NoneType", "NAType", "NaTType")
+    return type(value).__name__ in ("NoneType", "NAType", "NaTType") or isinstance(value, float) and value != value
 
 
 def take_examples(X, rows):

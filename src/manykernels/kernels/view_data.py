@@ -1,5 +1,6 @@
 """The data of kernels: sets of columns of an array, a CSR matrix or a DataFrame, or views of a dict."""
 
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +56,7 @@ class ViewArrays:
                 raise ValueError("X={} has no view; give {name: array}.")
             self.given = X
             opaque = X if None in objects and len(X) == 1 else objects
-            self.X = {name: None if x is None else _as_columns(x, name in opaque) for name, x in X.items()}
+            self.X = {name: None if x is None else _as_view(x, name in opaque) for name, x in X.items()}
             sizes = {name: len_(x) for name, x in self.X.items() if x is not None}
             if len(set(sizes.values())) != 1 and (sizes or n is None):
                 raise ValueError(f"The views of X have different numbers of examples, or none: {sizes}.")
@@ -176,6 +177,19 @@ def _as_columns(X, objects=False):
         return np.asarray(X)
     except ValueError:  # a list of graphs or the like, of different sizes
         return one_by_one(X)
+
+
+def _as_view(X, objects):
+    """The same; one number per example is one column (n, 1), unless kernels see objects."""
+    x = _as_columns(X, objects)
+    return x[:, None] if not objects and isinstance(x, np.ndarray) and x.ndim == 1 and _are_numbers(x) else x
+
+
+def _are_numbers(x):
+    if x.dtype != object:
+        return is_numeric(x)
+    known = x[~missing_entries(x)]
+    return len(known) > 0 and all(isinstance(item, Real) for item in known)
 
 
 def one_by_one(X):
