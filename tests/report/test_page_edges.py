@@ -66,7 +66,7 @@ def test_what_may_matter_as_much_is_told_from_what_does_not():
     assert "The heaviest" in told(a, a_unit("m", 0.01, -0.1, 0.9, se=0.02))
     joined = a_unit("p and q", 0.01, -0.1, members=["p", "q"], why="columns")
     assert "whether 3 sources add to the rest" in told(a, joined, a_unit("r", 0.0, -0.1))
-    assert "whether p with q add to the rest" in told(a, joined)
+    assert "whether p (with q) adds to the rest" in told(a, joined)
     only = {"name": "w", "members": ["w"], "why": "", "share": 0.1, "permute": 0.1}
     assert "settle" not in told(a, only, refitted=1)
 

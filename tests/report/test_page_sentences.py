@@ -58,15 +58,17 @@ def test_sentences_on_what_matters():
     joined = unit("p and q", 0.4, 0.1, 0.4, members=["p", "q"], why="columns")
     rest = unit("3 other sources", 0.1, 0.05, 0.1, members=["x", "y", "z"], why="rest")
     rows = [
-        a_source("p", 0.2, joined="p and q", gain=0.1, gain_low=0.05),
+        a_source("p", 0.2, joined="p and q", gain=0.1, gain_low=-0.05),
         a_source("q", 0.2, joined="p and q", gain=0.3, gain_low=0.05),
         a_source("r", 0.2, gain=0.9, gain_low=0.5),
         a_source("y", 0.1, joined="3 other sources", drop=0.1, **spread("relevance", 0.2, 0.1, 0.05, 0.3)),
         a_source("z", 0.1, joined="3 other sources", drop=-0.1, **spread("relevance", 0.3, 0.1, 0.05, 0.3)),
     ]
     said = told(joined, rest, rows=rows)
-    assert said.startswith("What clearly matters: p with q and 3 other sources together.")
-    assert "Among p and sources that share columns with it, q and p predict best alone." in said
+    assert said.startswith("What clearly matters: p (with q) and 3 other sources together.")
+    assert "Among p and sources that share columns with it, q predicts best alone." in said
+    rows[0]["gain_low"] = 0.05
+    assert "best alone" not in told(joined, rest, rows=rows)  # all predict alone
     assert "Of 3 other sources together, y clearly matters." in said
     assert "All 2 sources share columns" in told(joined, rows=rows)
     assert "The heaviest source is a, with 30 % of the weight" in told(measure="share")

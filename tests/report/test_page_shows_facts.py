@@ -114,7 +114,7 @@ def test_sources_and_their_worth(measure):
     dots = [given for _, given in page.marks if str(given.get("class")).startswith("dot")]
     sure = {"relevance": {"c and d", "a"}, "permute": {"b"}}.get(measure)
     for row, one in zip(rows, order, strict=True):
-        called = "c with d" if one is unit else one["name"]
+        called = "c (with d)" if one is unit else one["name"]
         v = {key: one.get(key, math.nan) for key in (measure, f"{measure}_se", "drop", "permute", "alone")}
         mean = v[measure]
         told = "only shuffled" if math.isnan(mean) else f"{said(mean, 3, True)} ± {said(v[f'{measure}_se'])}"

@@ -7,13 +7,14 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.model_selection import StratifiedKFold
 
-from manykernels import MKLClassifier, MKLRegressor, load
+from manykernels import MKLClassifier, MKLRegressor, Views, load
 from manykernels.inspect import relevance
 from manykernels.kernels import RBF, Categorical, Linear
 from manykernels.report import _results
-from manykernels.report._joined import alike_columns, identical_columns
+from manykernels.report._joined import alike_columns, identical_columns, identical_views
 
 
 def pictures(n=60, numbers=4, classes=3, seed=0):
@@ -220,6 +221,32 @@ def test_identical_columns_are_found_and_their_sources_judged_together():
         assert [unit["members"] for unit in found.facts["sources"]["units"] if unit["why"]] == [["colour_0", "copy"]]
         assert found.facts["sources"]["verdict"] == ["colour_0 and copy"]
     assert "colour_0 and copy have the same values in every row" in re.sub("<[^>]+>", "", found.html())
+
+
+@pytest.mark.parametrize("kernels", ["auto", [(name, RBF("median"), name) for name in ("mri", "rna", "noise", "copy")]])
+def test_identical_views_are_judged_together(kernels):
+    """ "What clearly matters" listed rna and its copy, of which each had a drop of 0.000, as two sources."""
+    rng, kind = np.random.default_rng(0), np.arange(150) % 2
+    X = {name: rng.normal(size=(150, d)) for name, d in (("mri", 4), ("rna", 5), ("noise", 3))}
+    X["mri"][:, 0] += 1.2 * kind
+    X["rna"][:, 0] += 1.5 * kind
+    X["copy"] = X["rna"].copy()
+    report = MKLClassifier(kernels, C=1.0).fit(X, kind).report(X, kind, cv=4, relevance="full", stability=0, examples=0)
+    found, page = report.facts["sources"], re.sub("<[^>]+>", "", report.html())
+    assert [unit["members"] for unit in found["units"] if unit["why"]] == [["rna", "copy"]]
+    assert "rna and copy" in found["verdict"] and not {"rna", "copy"} & set(found["verdict"])
+    assert "What clearly matters: rna (with copy)" in page and "rna and copy have the same values in every row" in page
+    assert "predict best alone" not in page and "none of them seems relevant" not in page
+
+
+def test_views_with_the_same_values_are_found():
+    x, words = np.array([[0.0, np.nan], [1.0, 2.0]]), ["ACGT", "TTTT"]
+    X = {"a": x, "b": x - 0.0, "frame": pd.DataFrame(x), "thin": x[:, :1], "s": words, "t": list(words), "no": [{}, {}]}
+    X |= {"sparse": csr_array(np.eye(2)), "again": csr_array(np.eye(2)), "texts": np.array([["u", None], ["v", "w"]])}
+    X["same"] = pd.DataFrame(X["texts"])
+    expected = {"b": "a", "frame": "a", "t": "s", "again": "sparse", "same": "texts"}
+    assert identical_views(X) == identical_views(Views(X)) == expected
+    assert identical_views(x) == {}
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -153,25 +153,26 @@ def shared_columns(fold: Any, rows: list[Row]) -> list[Shared]:
     return found
 
 
-def joined_sources(kernel_list: Any, rows: list[Row], same: dict[Any, Any]) -> list[list[int]]:
+def joined_sources(
+    kernel_list: Any, rows: list[Row], same: dict[Any, Any], views: dict[Any, str] | None = None
+) -> list[list[int]]:
     """The indices of the rows, grouped if they read columns in common, directly or through other rows.
 
     Two rows are joined if they share at least half of the columns of the smaller one: without it, the model still sees
     most of what it saw. `same` maps a column to the first column with the same values, by position if columns are the
-    sources. Sources that share kernels were asked for by the user, and are not grouped.
+    sources, and `views` a view to the first such view. Sources that share kernels were asked for by the user, and are
+    not grouped.
     """
     alone = [[k] for k in range(len(rows))]
     if kernel_list is None or len(rows) < 2 or np.sum([row.wanted for row in rows], axis=0).max() > 1:
         return alone
     needs = [kernel_list.needs(row.wanted) if row.columns is None else {None: set(row.columns)} for row in rows]
-    whole = {view for need in needs for view, columns in need.items() if columns is None}
+    first: dict[Any, Any] = views or {}
+    read = [[(first.get(view, view), columns) for view, columns in need.items()] for need in needs]
+    whole = {view for need in read for view, columns in need if columns is None}
     seen = [
-        {
-            (view, c)
-            for view, own in need.items()
-            for c in ([None] if view in whole else [same.get(c, c) for c in own or ()])
-        }
-        for need in needs
+        {(view, c) for view, own in need for c in ([None] if view in whole else [same.get(c, c) for c in own or ()])}
+        for need in read
     ]
     places: dict[Any, list[int]] = {}
     for k, own in enumerate(seen):

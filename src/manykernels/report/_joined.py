@@ -4,10 +4,14 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.stats import rankdata
 
 from ..inspect.sources import Row, joined_sources, together
 from ..kernels.frames import is_frame, missing_entries, pick
+from ..kernels.view_data import is_views
+from ..kernels.views import Views
+from ..sequences import Sequences
 from ._case import FIT_ENTRIES, MAX_ENTRIES, MAX_SOURCES
 
 MIN_TRIED = 3  # units, and sources of a unit alone, whatever they cost
@@ -29,13 +33,20 @@ class Unit(NamedTuple):
     columns: tuple[int, ...] | None = None
 
 
-def find_units(kernel_list: Any, rows: list[Row], share: np.ndarray, same: dict[Any, Any], most: int) -> list[Unit]:
+def find_units(
+    kernel_list: Any,
+    rows: list[Row],
+    share: np.ndarray,
+    same: dict[Any, Any],
+    most: int,
+    views: dict[Any, str] | None = None,
+) -> list[Unit]:
     """The units of the verdict, the heaviest first.
 
-    Sources that share half of the columns of the smaller one, or their values (`same`), are joined: without it, the
-    model still sees these columns. If there are more than `most` units, the lightest become one.
+    Sources that share half of the columns of the smaller one, or their values (`same` of columns, `views`), are joined:
+    without it, the model still sees these columns. If there are more than `most` units, the lightest become one.
     """
-    groups = joined_sources(kernel_list, rows, same)
+    groups = joined_sources(kernel_list, rows, same, views)
     groups.sort(key=lambda group: -share[group].sum())
     units = [_unit([rows[k] for k in sorted(group, key=lambda k: -_width(rows[k], kernel_list))]) for group in groups]
     if len(units) <= most:
@@ -87,6 +98,42 @@ def identical_columns(X: Any) -> dict[Any, Any]:
         if not constant and first.setdefault(mark, key) != key:
             same[key] = first[mark]
     return same
+
+
+def identical_views(X: Any) -> dict[Any, str]:
+    """{view: the first view with the same values in every row}, of examples with several views."""
+    if not is_views(X):
+        return {}
+    names, present = (X.names, X.present) if isinstance(X, Views) else (list(X), {})
+    first: dict[Any, str] = {}
+    same = {}
+    for name in names:
+        values, there = _values_of(X[name]), present.get(name)
+        mark = values, None if there is None else there.tobytes()
+        if values is not None and first.setdefault(mark, name) != name:
+            same[name] = first[mark]
+    return same
+
+
+def _values_of(part):
+    """The values of a view as a key; None if they are not compared."""
+    if isinstance(part, Sequences | list | tuple) and len(part) and isinstance(part[0], str):
+        return tuple(part)
+    if sp.issparse(part) and part.nnz <= MAX_COMPARED_ENTRIES:
+        known = part.tocsr().sorted_indices()
+        return part.shape, known.indices.tobytes(), known.indptr.tobytes(), known.data.astype(float).tobytes()
+    if not is_frame(part) and not isinstance(part, np.ndarray) or np.prod(part.shape) > MAX_COMPARED_ENTRIES:
+        return None
+    values = np.asarray(part)
+    if values.shape != part.shape:  # a matrix with names, which no array holds
+        return None
+    if values.dtype.kind not in "biuf":
+        items, lost = values.ravel().tolist(), missing_entries(values).ravel().tolist()
+        known = tuple(None if gap else item for item, gap in zip(items, lost, strict=True))
+        plain = all(item is None or isinstance(item, str | bytes | int | float) for item in known)
+        return (part.shape, known) if plain else None
+    number = values.astype(float) + 0.0  # -0.0 is 0.0
+    return part.shape, np.where(np.isnan(number), np.nan, number).tobytes()
 
 
 def alike_columns(X: Any) -> dict[int, int]:

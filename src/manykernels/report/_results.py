@@ -129,8 +129,8 @@ _EXPLAINED = {
     "share": "The relevance of sources on new examples was not measured: it needs targets and held-out examples.",
 }
 _JOINED = (
-    "Sources that share half of the columns of the smaller one are left out together: without one, the model still "
-    "sees its columns."
+    "Sources that share half of the columns of the smaller one, or their values, are left out together: without one, "
+    "the model still sees these values."
 )
 _COLUMNS = (
     "Kernels share columns here, so that the columns are the sources: a column is left out, or shuffled, in every "
@@ -143,8 +143,8 @@ _MODES = {
 }
 _WEIGHT = (
     f"{strong('Weight')} says how much the fit uses a source. A heavy source may fit the training examples without "
-    "helping on new ones. If sources can replace each other, the model needs only one of them, so that none of them "
-    "seems relevant."
+    "helping on new ones. If sources can replace each other, the model needs only one of them: leaving out one costs "
+    "little, even if it costs much to leave out all of them."
 )
 
 

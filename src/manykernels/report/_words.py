@@ -148,7 +148,7 @@ def called(unit: dict[str, Any], bold: bool = False) -> str:
     if not unit["why"]:
         return mark(name(unit["name"], 60))
     if len(members) == 2:
-        return f"{mark(name(members[0], 60))} with {name(members[1], 60)}"
+        return f"{mark(name(members[0], 60))} (with {name(members[1], 60)})"
     return f"{mark(name(members[0], 60))} with {len(members) - 1:,} sources that share columns"
 
 
@@ -208,7 +208,8 @@ def _what_matters(facts):
         others = [unit for unit in units if unit not in sure]
         many = sum(len(unit["members"]) for unit in others)
         others = called(others[0]) if lost == 1 else f"{many:,} sources"
-        said += f" These {used:,} examples do not settle whether {others} add{'s' if many == 1 else ''} to the rest."
+        verb = "adds" if lost == 1 and many < 3 else "add"
+        said += f" These {used:,} examples do not settle whether {others} {verb} to the rest."
     heavy = max(units, key=lambda unit: unit["share"])
     taken = any(one["taken"] for one in found["shared"])  # most weight is on kernels of several sources
     if not taken and heavy not in sure and heavy not in near and heavy.get(measure, 0) <= heavy.get(f"{measure}_se", 0):
@@ -251,7 +252,7 @@ def _inside(facts, units):
         by = "gain" if unit["why"] == "columns" else "relevance"
         sure = [row for row in rows if (row.get("gain_low", math.nan) > 0 if by == "gain" else row["name"] in known)]
         top = sorted(sure, key=lambda row: -row[by])[:3]
-        if not top:
+        if not top or by == "gain" and len(top) == len(unit["members"]):  # then none predicts best
             continue
         tried, verb = sum(by in row for row in rows), "s" if len(top) == 1 else ""
         listed = _list([name(row["name"], 60) for row in top])

@@ -18,6 +18,7 @@ from ._joined import (
     alike_columns,
     find_units,
     identical_columns,
+    identical_views,
     most_alone,
     most_refits,
     most_shuffled,
@@ -45,23 +46,23 @@ class Plan(NamedTuple):
 def make_plan(case: Case, fold: Fold, relevance: str, folds: int, one_pass: float) -> Plan:
     every, sources = kernel_rows(case.model, fold, case.sources), read_sources(case.model, fold, case.sources, False)
     share, outputs = fold.shares([row.wanted for row in sources]), len(fold.every.solutions)
-    kernels, same = fold.kernel_list, identical_columns(case.X)
+    kernels, same, views = fold.kernel_list, identical_columns(case.X), identical_views(case.X)
     n = n_examples(case.X)
     if sources[0].columns is not None:
         if is_frame(case.X):
             place = {name: k for k, name in enumerate(case.X.columns)}
             same = {place[one]: place[first] for one, first in same.items()}
         cut, d = max(int(fold.split(row.columns)[1].sum()) for row in sources), case.X.shape[1]
-        units = find_units(kernels, sources, share, same, most_shuffled(PERMUTATIONS, n, cut, d))
+        units = find_units(kernels, sources, share, same, most_shuffled(PERMUTATIONS, n, cut, d), views)
         many = (FULL if relevance == "full" else 1) * most_refits(folds, n, fold.M, outputs)
         return Plan(
             every, 0 if relevance == "fast" else many, units, False, sources, [], [], shared_columns(fold, sources)
         )
     if len(sources) > MAX_SOURCES:  # such as gene sets: all are shuffled, the most relevant are left out
-        units = find_units(kernels, sources, share, same, MAX_SHUFFLED_KERNELS)
+        units = find_units(kernels, sources, share, same, MAX_SHUFFLED_KERNELS, views)
         many = 0 if relevance == "fast" else most_refits(folds, n, fold.M, outputs)
         return Plan(every, many, units, False, sources, [], [], [])
-    units = find_units(kernels, sources, share, same, most_units(folds, n, fold.M, outputs))
+    units = find_units(kernels, sources, share, same, most_units(folds, n, fold.M, outputs), views)
     single = {unit.name for unit in units if not unit.why}
     order = sorted(range(len(sources)), key=lambda k: (sources[k].name not in single, -share[k]))
     rows = [sources[k] for k in order[:MAX_SOURCES]]
