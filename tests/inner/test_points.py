@@ -73,3 +73,22 @@ def test_the_curvature_of_a_coupled_loss_at_a_warm_start_has_the_shift(adjust):
     assert (first.slack(a, K @ a, 0.0) == -np.inf).all()  # every example is in the sums of others
     np.testing.assert_array_equal(CoupledProblem(V, y, np.where(free, c, 0.0) * (np.arange(size) > 3), 1).free(a),
                                   np.arange(size) > 3)  # fmt: skip
+
+
+@pytest.mark.parametrize("adjust", [False, True])
+def test_the_curvature_of_a_coupled_loss_leaves_out_examples_without_cost(adjust):
+    """The same as without these examples, wherever they stand; B holds K_m a of the others."""
+    rng, V, size = np.random.default_rng(9), losses.get("cox"), 50
+    Ks = make(6, size, 3)[0]
+    y, c = times(Ks[0][:, 0], rng, strata=2), rng.uniform(0.5, 2.0, size)
+    c[[0, 3, 4, 17, 31]] = 0.0
+    kept, E = np.flatnonzero(c), covariate_basis(rng.normal(size=(size, 2)), False)[0] if adjust else None
+    found = []
+    for rows in (np.arange(size), kept):
+        inner = CoupledProblem(V, y[rows], c[rows], 1, None if E is None else E[rows])
+        K = Ks[np.ix_(range(len(Ks)), rows, rows)]
+        a = inner.solve(K.sum(axis=0), np.zeros(len(rows)), 1e-12)[0]
+        free = inner.free(a)
+        found.append(inner.half_hessian(K.sum(axis=0), free, (K @ a)[:, free]).Z)
+    H, expected = (Z.T @ Z for Z in found)
+    np.testing.assert_allclose(H, expected, rtol=0, atol=1e-3 * np.abs(expected).max())
