@@ -288,3 +288,17 @@ def test_solvers_for_matrices_take_features_too():
     found = [solve(problem, name, tol=1e-5) for name in ("newton", "coordinate")]
     assert all(s.gap <= 1e-5 for s in found)
     np.testing.assert_allclose(found[0].primal, found[1].primal, rtol=2e-5)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_weighted_kernels_side_by_side_are_their_sum(sparse):
+    """`as_one` drops kernels without weight; its only kernel is Σ θ_m K_m."""
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(60, 400)) * (rng.random((60, 400)) < (0.02 if sparse else 1.0))
+    X = sp.csr_array(X) if sparse else X
+    kernels = KernelList.from_spec([(f"{k}", Linear(), list(range(k, 400, 4))) for k in range(4)], X)
+    bank = explicit_bank(kernels, X, n_jobs=1)
+    theta = np.array([0.3, 0.0, 2.0, 0.7])
+    one = bank.as_one(theta)
+    assert isinstance(bank, FeatureBank) and one.M == 1 and bool(one.phi.sparse) == sparse
+    np.testing.assert_allclose(one.combined(np.ones(1)), bank.combined(theta), rtol=1e-6, atol=1e-9)
