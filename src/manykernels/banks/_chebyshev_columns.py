@@ -133,9 +133,9 @@ def _core(group, chosen, weights, shift, middle, half, p):
 
     B, transform = _between_nodes(group, middle, half, p)
     sums, none = np.zeros((len(weights), p, p)), np.empty((0, 0))
+    forms = *_forms(group, chosen), shift.astype(float)
     for w, one in zip(weights, sums, strict=True):
-        W = np.repeat(w[:, None], p, axis=1)
-        combine(B, *_forms(group, chosen), shift.astype(float), W, none, one)
+        combine(B, *forms, np.repeat(w[:, None], p, axis=1), none, one)
     return transform @ sums @ transform.T
 
 
