@@ -90,6 +90,27 @@ def test_masked_bases_leave_dna_dna(masked):
     assert model.kernels_chosen_.startswith("15 kernels of dna sequences") and model.score(masked, Y) == 1.0
 
 
+@pytest.mark.parametrize("form", [list, Sequences.encode, lambda X: pd.DataFrame({"site": X, "x": np.arange(N)})])
+def test_letters_for_several_bases_in_new_sequences_alone_match_nothing(form):
+    """A model of plain letters refused them, so that a fold of `cross_val_score` failed."""
+    model = MKLClassifier(C=1.0).fit(form(DNA), Y)
+    frame = isinstance(form(DNA), pd.DataFrame)
+    new, masked = (
+        [x[:5] + letter + x[6:] for x, letter in zip(DNA, letters, strict=True)]
+        for letters in (("RyKX-.*nB" * 9)[:N], "N" * N)
+    )
+    new, masked = (form(X) if frame else X for X in (new, masked))
+    np.testing.assert_array_equal(model.decision_function(new), model.decision_function(masked))
+    wrong = [*DNA[:-1], "Z" + DNA[-1][1:]]
+    with pytest.raises(ValueError, match="'Z' at position 0"):
+        model.predict(form(wrong) if frame else wrong)
+
+
+@pytest.mark.parametrize("letter", "X-")
+def test_one_masked_letter_leaves_no_fold_without_a_score(letter):
+    assert cross_val_score(MKLClassifier(C=1.0), spoiled(letter), Y, cv=4, error_score="raise").mean() > 0.9
+
+
 @pytest.mark.parametrize("letter", ["Z", "e", "?", "é"])
 @pytest.mark.parametrize("form", ["list", "column", "rna"])
 def test_a_letter_that_is_no_base_is_named(letter, form):

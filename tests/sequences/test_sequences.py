@@ -1,6 +1,7 @@
 """Packed sequences hold what was put in, slice without copying, and say what is wrong with bad input."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -123,6 +124,28 @@ def test_n_is_always_allowed_and_other_codes_only_when_ignored():
     with pytest.raises(ValueError, match=r"X\[1\] has 'R' at position 2.*'dna'.*unknown='ignore'"):
         Sequences.encode(["ACGT", "ACRT"])
     assert list(Sequences.encode(["ACGT", "AC-R中"], unknown="ignore")) == ["ACGT", "ACNNN"]
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "X", "wanted"),
+    [
+        ("dna", ["ACRT", "a-yx", "V.*"], ["ACNT", "ANNN", "NNN"]),
+        ("rna", ["hU"], ["NU"]),
+        ("protein", ["muBz-"], ["MXXXX"]),
+    ],
+)
+def test_ambiguous_letters_match_nothing_and_others_are_errors(alphabet, X, wanted):
+    assert list(Sequences.encode(X, alphabet, "ambiguous")) == wanted
+    for wrong in ("?", "é", "中", {"dna": "U", "rna": "t", "protein": "1"}[alphabet]):
+        with pytest.raises(ValueError, match=rf"X\[3\] has '{re.escape(wrong)}' at position 1"):
+            Sequences.encode([*(X * 3)[:3], "A" + wrong], alphabet, "ambiguous")
+
+
+def test_an_alphabet_of_ones_own_has_no_ambiguous_letters():
+    mine = Alphabet("dna", "ACGTNR", ignore_case=True)
+    assert list(Sequences.encode(["ACrN"], mine, "ambiguous")) == ["ACRN"]
+    with pytest.raises(ValueError, match="'Y' at position 0"):
+        Sequences.encode(["Y"], mine, "ambiguous")
 
 
 def test_letters_that_are_read_as_a_are_so_in_strings_and_in_sequences():

@@ -11,7 +11,8 @@ from .._state import Stored, check, check_is
 from .._validation import shown
 
 INVALID_CODE = -1  # of a letter that is an error
-POLICIES = ("error", "ignore", "A")  # of letters outside an alphabet; "A" reads them as the letter A, as LS-GKM does
+POLICIES = ("error", "ambiguous", "ignore", "A")  # of letters outside an alphabet; "A" reads them as A, as LS-GKM does
+SEVERAL_BASES, RARE_RESIDUES, GAPS = "NRYSWKMBDHV", "XBZJUO", "-.*"  # letters that "ambiguous" lets match nothing
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Alphabet(Stored):
         The A letters (1 to 256, each within U+0000 … U+00FF), in the order of their codes.
     unknown : str, default ""
         Letters that are always read as code A (N of DNA). Other letters are errors, or code A if the encoding has
-        `unknown="ignore"`. An alphabet of 256 letters has no code A.
+        `unknown="ignore"`, or `unknown="ambiguous"` and they stand for several bases or residues or for a gap. An
+        alphabet of 256 letters has no code A.
     ignore_case : bool, default False
         Whether "a" is read as "A". Decoded letters have the case of `letters`.
     complement : str, default ""
@@ -101,7 +103,7 @@ class Alphabet(Stored):
         for code, letter in enumerate(self.letters):
             for c in _variants(letter, self.ignore_case):
                 table[ord(c)] = code
-        for letter in self.unknown:
+        for letter in self.unknown + (_AMBIGUOUS.get(self, "") if unknown == "ambiguous" else ""):
             for c in _variants(letter, self.ignore_case):
                 table[ord(c)] = self.code_of_unknown(unknown) if unknown == "A" else self.size
         return table
@@ -112,7 +114,7 @@ class Alphabet(Stored):
             raise ValueError(f"unknown={unknown!r}: give one of {', '.join(map(repr, POLICIES))}")
         if unknown == "A" and "A" not in self.letters:
             raise ValueError(f"unknown='A': alphabet {self.name!r} has no letter A; give 'error' or 'ignore'")
-        return {"error": INVALID_CODE, "ignore": self.size}.get(unknown, self.letters.find("A"))
+        return {"A": self.letters.find("A"), "ignore": self.size}.get(unknown, INVALID_CODE)
 
     def decoder(self) -> bytes:
         """Letter of each code, for `bytes.translate`; code A is the first unknown letter, else an unused character."""
@@ -135,6 +137,7 @@ RNA = Alphabet("rna", "ACGU", "N", ignore_case=True, complement="UGCA")
 PROTEIN = Alphabet("protein", "ACDEFGHIKLMNPQRSTVWY", "X", ignore_case=True)
 BYTES = Alphabet("bytes", "".join(map(chr, range(256))))
 _NAMED = {a.name: a for a in (DNA, RNA, PROTEIN, BYTES)}
+_AMBIGUOUS = {DNA: SEVERAL_BASES + "X" + GAPS, RNA: SEVERAL_BASES + "X" + GAPS, PROTEIN: RARE_RESIDUES + GAPS}
 
 
 def fitting(letters):

@@ -44,8 +44,9 @@ def read_fasta(
     path : str or path
     alphabet : str or Alphabet, default "dna"
         "dna", "rna", "protein", "bytes" or an `Alphabet`. Lower-case (soft-masked) letters count as upper-case ones.
-    unknown : {"error", "ignore"}
-        Whether letters outside the alphabet raise an error or match nothing.
+    unknown : {"error", "ambiguous", "ignore"}
+        Whether letters outside the alphabet raise an error, do so unless they are for several bases or residues or
+        gaps, or match nothing.
     labels : str or callable, optional
         A word: y holds the values after `word=` or `word:` in the headers, as int64, float64 or str, the first that
         fits all. Or a function of a list of headers (some thousands at a time, without ">" or "@") that returns one

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .alphabet import PROTEIN
+from .alphabet import GAPS, PROTEIN, RARE_RESIDUES, SEVERAL_BASES
 
-SEVERAL_BASES, RARE_RESIDUES, GAPS = "NRYSWKMBDHV", "XBZJUO", "-.*"  # letters that match nothing if they are few
 MASKS = "NX"  # of unknown or masked bases, however many they are
 MIN_BASES, MIN_RESIDUES = 0.9, 0.95  # least shares of the bases, or of the 20 amino acids, among the letters
 NEARLY_ALL = 0.99  # with this share of bases, other letters are errors, and make no proteins of the sequences
@@ -43,14 +42,14 @@ def guess_alphabet(texts: list[str]) -> tuple[str | None, str]:
     for name, main in kinds:
         plain = total and of(main, "N") == total  # N belongs to the alphabet
         if plain or of(main, SEVERAL_BASES, "X", GAPS) == total and 0 < of(main) >= MIN_BASES * shown:
-            return (name, "error" if plain else "ignore") if name else (None, MIXED)
+            return (name, "ambiguous") if name else (None, MIXED)
     for name, main in kinds:
         if 0 < of(main) >= NEARLY_ALL * shown:
             return (name, FOREIGN) if name else (None, MIXED)
     main = PROTEIN.letters
     plain = total and of(main, "X") == total
     if plain or of(main, RARE_RESIDUES, GAPS) == total > gaps and of(main) >= MIN_RESIDUES * (total - gaps):
-        return "protein", "error" if plain else "ignore"
+        return "protein", "ambiguous"
     return None, "their letters are those of no alphabet"
 
 

@@ -96,9 +96,9 @@ class Sequences(Tagged):
             alphabet. Sequences are returned unchanged, unless `unknown` is "A"; a different alphabet is an error.
         alphabet : str or Alphabet, optional
             "dna", "rna", "protein", "bytes" or an Alphabet; None means DNA.
-        unknown : {"error", "ignore", "A"}
-            Whether letters outside the alphabet raise an error, match nothing, or are read as the letter A. "A" serves
-            models of LS-GKM, which reads N as A too.
+        unknown : {"error", "ambiguous", "ignore", "A"}
+            Whether letters outside the alphabet raise an error, do so unless they are for several bases or residues or
+            gaps, match nothing, or are read as the letter A. "A" serves models of LS-GKM, which reads N as A too.
 
         Returns
         -------

@@ -5,7 +5,7 @@ from itertools import islice
 import numpy as np
 
 from .._validation import shown
-from .alphabet import fitting
+from .alphabet import INVALID_CODE, fitting
 
 SEQUENCES_PER_BLOCK = 8192
 
@@ -92,8 +92,9 @@ class Packer:
         try:
             return text.encode("latin-1")
         except UnicodeEncodeError as error:
-            spare = np.flatnonzero(self.table == self.alphabet.code_of_unknown(self.unknown))
-            if self.unknown == "error" or not len(spare):
+            code = self.alphabet.code_of_unknown(self.unknown)
+            spare = np.flatnonzero(self.table == code)
+            if code == INVALID_CODE or not len(spare):
                 self.refuse(text[error.start], error.start, offsets)
             points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
             return np.where(points < 256, points, spare[0]).astype(np.uint8).tobytes()

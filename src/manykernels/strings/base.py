@@ -21,8 +21,9 @@ class StringKernel(Kernel):
     """A kernel of two strings; subclasses define `block(X, Y)` and `own(X)` on Sequences, and `check(length)`.
 
     alphabet: "dna", "rna", "protein", "bytes", an Alphabet, or None (the alphabet of given Sequences, else DNA).
-    unknown: "error" or "ignore"; an ignored letter, which the alphabet lacks, matches nothing, not even itself. "A", in
-        loaded models of LS-GKM alone, reads it as the letter A; a fit refuses this.
+    unknown: "error" or "ignore"; an ignored letter, which the alphabet lacks, matches nothing, not even itself.
+        "ambiguous" ignores letters for several bases or residues and gaps alone. "A", in loaded models of LS-GKM alone,
+        reads a letter as A; a fit refuses this.
     reverse_complement: whether x is compared with both strands of y, k(x, y) + k(x, rc y).
     """
 

@@ -28,8 +28,9 @@ class Degree(PositionKernel):
         The range of places where words may start, 0 and L by default; a word may end behind `stop`.
     alphabet : str or Alphabet, default "dna"
         "dna", "rna", "protein", "bytes" or an `Alphabet`; None for the alphabet of given `Sequences`, else DNA.
-    unknown : {"error", "ignore"}
-        Whether letters outside the alphabet raise an error or match nothing.
+    unknown : {"error", "ambiguous", "ignore"}
+        Whether letters outside the alphabet raise an error, do so unless they are for several bases or residues or
+        gaps, or match nothing.
     reverse_complement : bool, default False
         Whether x is compared with both strands of y, k(x, y) + k(x, rc y): for windows of DNA or RNA around a
         centre, of which either strand may be given. Compared pair by pair only. Not with start or stop.

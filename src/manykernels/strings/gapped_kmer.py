@@ -41,9 +41,9 @@ class GappedKmer(WordKernel):
         The part [start:stop] of each string that the kernel sees.
     alphabet : str or Alphabet, default "dna"
         "dna", "rna", "protein", "bytes" or an `Alphabet`; None for the alphabet of given `Sequences`, else DNA.
-    unknown : {"error", "ignore"}
-        Whether letters outside the alphabet raise an error or match nothing. Loaded models of LS-GKM have "A": they are
-        read as the letter A, N too.
+    unknown : {"error", "ambiguous", "ignore"}
+        Whether letters outside the alphabet raise an error, do so unless they are for several bases or residues or
+        gaps, or match nothing. Loaded models of LS-GKM have "A": they are read as the letter A, N too.
     reverse_complement : bool, default False
         Whether the words of x are compared with those of both strands of y, k(x, y) + k(x, rc y): for DNA and RNA of
         which either strand may be given. With start or stop, rc y is the other strand of the part [start:stop].

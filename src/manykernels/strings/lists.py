@@ -127,8 +127,8 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
     the same place if all sequences have one length; of DNA and RNA also words near the same place, and gapped words of
     both strands anywhere. Words are no longer than all sequences but the shortest twentieth. The alphabet is that of
     `Sequences`, else the first of DNA, RNA and proteins that has all letters, but for a few: N, X, letters for several
-    bases, rare amino acids and gaps match nothing. If at least 99 % of the letters are bases, any other letter is an
-    error, which names it. Upper and lower case are the same.
+    bases, rare amino acids and gaps match nothing, also those that only new sequences have. If at least 99 % of the
+    letters are bases, any other letter is an error, which names it. Upper and lower case are the same.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
     """
     options: dict[str, Any]
     if isinstance(X, Sequences):
-        name, lengths, options = X.alphabet.name, X.lengths, {"alphabet": X.alphabet}
+        name, lengths, options = X.alphabet.name, X.lengths, {"alphabet": X.alphabet, "unknown": "ambiguous"}
     else:
         texts = as_texts(X)
         lengths, (found_name, policy) = np.array([len(text) for text in texts]), guess_alphabet(texts)
@@ -157,7 +157,7 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
             )
         if policy == FOREIGN:
             refuse_foreign(X, found_name)
-        name, options = found_name, {"alphabet": found_name} | ({} if policy == "error" else {"unknown": policy})
+        name, options = found_name, {"alphabet": found_name, "unknown": policy}
     shortest, strands = int(np.quantile(lengths, _SHORT, method="lower")), name in ("dna", "rna")
     top = min(6 if strands else 3, shortest)
     placed = range(1, top + 1) if len(set(lengths)) == 1 else ()

@@ -20,7 +20,7 @@ class FastaFiles(FileSource):
     paths : path, pattern with *, or list of them
     alphabet : str or Alphabet, default "dna"
         As in `read_fasta`.
-    unknown : {"error", "ignore"}
+    unknown : {"error", "ambiguous", "ignore"}
         The treatment of letters outside the alphabet; ignored letters match nothing.
     window : (int, int), optional
         The letters [start:stop] of every sequence that are kept.
