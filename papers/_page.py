@@ -24,13 +24,14 @@ JUDGED = (
     "more than half where its margin says so. A finding on times is judged only if nothing else kept the processors "
     "busy; where something did, the table has what the times would say, and counts it as not judged. That a fit ends, "
     "or ends within a limit, is judged all the same: other work can only delay it. Times that are judged come from one "
-    "machine of two cores, one fit at a time; one that was taken once counts as it is, and its margin says so. "
+    "machine of two cores, those of several threads from one of 16, one fit at a time; one that was taken once counts "
+    "as it is, and its margin says so. "
     "[Margins](margins.md) lists when each was last changed, and the verdicts before and after."
 )
 BEHIND = (
     "Where ours was behind the print or, where that has no numbers, behind scikit-learn: seconds of the papers, which "
     "are of 2006 to 2011, of ours on a loaded machine of 16 cores on 16 November 2026, and of ours now, alone on a "
-    "machine of two cores:"
+    "machine of two cores, of 16 where it says threads:"
 )
 CLAIMS = (
     "[Claims](claims.md) goes through the experiments of the five papers claim by claim: where each is judged, or "
