@@ -145,8 +145,11 @@ class _Queue:
             import_module(f".{paper}.{name}", __package__).run(scale, self.data)
         except NotKept:
             pass
-        except Exception as error:  # others go on; what it asked for so far is run
-            print(f"  FAILED {paper} {name}: {type(error).__name__}: {error}", flush=True)
+        except (
+            Exception
+        ) as error:  # others go on; what it asked for so far is run, for lack of which it may have failed
+            if not scale.wanted:
+                print(f"  FAILED {paper} {name}: {type(error).__name__}: {error}", flush=True)
         finally:
             _page.drawn = True
         return {key: item for key, item in scale.wanted.items() if (item.timed, item.alone) == self.kind}

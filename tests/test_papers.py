@@ -372,6 +372,26 @@ def test_a_crew_runs_what_is_missing_and_what_that_leads_to(tmp_path, monkeypatc
     assert [item.parameters for item in kept.wanted.values()] == [{"x": 3}], "the other needs more cores than there are"
 
 
+def test_an_experiment_that_lacks_cells_does_not_fail_and_one_that_has_all_does(tmp_path, monkeypatch, capsys):
+    """Of methods with 20 and with 15 repetitions so far it said FAILED, again and again."""
+
+    def uneven(scale, data):
+        found = [scale.repeat(3, lambda k, a=a: scale.cell(doubled, x=a + k), least=0) for a in (10, 20)]
+        if len(set(map(len, found))) > 1 or broken:
+            raise ValueError("shapes (3,) (1,)")
+
+    monkeypatch.setattr(import_module("papers.kloft2011.bounds"), "run", uneven)
+    for k in range(3):
+        Scale(False, tmp_path).cell(doubled, x=10 + k)
+    broken = False
+    _crew.run([("kloft2011", "bounds")], tmp_path, Data(), jobs=1)
+    assert "FAILED" not in capsys.readouterr().out
+    broken = True
+    _crew.run([("kloft2011", "bounds")], tmp_path, Data(), jobs=1)
+    assert capsys.readouterr().out.count("FAILED") == 1
+    assert len(list(tmp_path.iterdir())) == 6
+
+
 def test_what_is_wanted_is_ranked_by_its_repetition(tmp_path):
     kept = Scale(False, tmp_path, kept=True)
     with pytest.raises(NotKept):
