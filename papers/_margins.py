@@ -31,6 +31,15 @@ RENAMED = {
     "sonnenburg2006.figure5: words of 9 and 10 letters, unlikely to matter most, have a second peak": (
         "words of 9 and 10 letters, which cannot matter most, have a second peak"
     ),
+    "tomioka2010.figure1: uniform, elastic net and ℓ2 are ahead especially below 20 examples a class": (
+        "uniform, elastic net and ℓ2 are ahead of block 1-norm and empirical Bayes below 20 examples a class"
+    ),
+    "tomioka2010.mfeat: uniform, elastic net and ℓ2 are ahead of block 1-norm": (
+        "uniform, elastic net and ℓ2 are ahead of block 1-norm and empirical Bayes"
+    ),
+    "tomioka2010.mfeat: uniform, elastic net and ℓ2 are ahead of empirical Bayes": (
+        "uniform, elastic net and ℓ2 are ahead of block 1-norm and empirical Bayes"
+    ),
     "yang2011.table5: GMKL by the level method takes much less time than ℓ1 by SimpleMKL": (
         "GMKL by the level method is quicker than ℓ1 by SimpleMKL"
     ),

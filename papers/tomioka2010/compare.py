@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from .._page import Figure, Finding, Table, mean, panels
-from .._verdict import above, below, every, near
+from .._verdict import AGREE, above, below, every, near
 
 NAMES = (
     "uniform (logit)",
@@ -16,6 +16,7 @@ NAMES = (
     "ℓ2-norm",
     "emp. Bayes",
 )
+FEW, OTHERS = 20, {"block 1-norm": 2, "empirical Bayes": 6}  # examples a class; columns
 THEIR_CS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)  # times the regularizer: ours are their reciprocals
 ELL2_CS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 LAMBDAS = (0.0, 0.2, 0.4, 0.5, 0.6, 0.8, 1.0)
@@ -27,6 +28,11 @@ PROTOCOL = (
     "empirical Bayes by MacKay's update. C of 10^−4, …, 10 (times the regularizer; 10^−2, …, 10³ times the loss "
     "for ℓ2) by "
     "4-fold cross-validation on the training examples, twice with other folds."
+)
+
+BAYES = (
+    "The paper chooses C for each method by 2 × 4-fold cross-validation; empirical Bayes learns its noise here, by "
+    "MacKay's update, and has no C."
 )
 
 
@@ -82,9 +88,34 @@ def gather(found):
     return accuracy, weights, np.array([row[-1]["kernels"] for row in found])
 
 
-def ahead(accuracy):
-    """Points (times, sizes) by which uniform, elastic net and ℓ2 are ahead of block 1-norm and empirical Bayes."""
-    return accuracy[:, :, [0, 3, 4, 5]].mean(axis=2) - accuracy[:, :, [2, 6]].mean(axis=2)
+def ahead(accuracy, other):
+    """Points (times, sizes) by which uniform, elastic net (λ by cross-validation) and ℓ2 are ahead of another."""
+    return accuracy[:, :, [0, 4, 5]].mean(axis=2) - accuracy[:, :, OTHERS[other]]
+
+
+def overall(accuracy, other):
+    """(text, verdict) of the points over all sizes."""
+    points = ahead(accuracy, other).mean(axis=1)
+    return f"{mean(points, 1)} points", above(points)
+
+
+def by_size(sizes, accuracy, other):
+    """A reason: the points at each size."""
+    points = ahead(accuracy, other)
+    return "Points by size: " + ", ".join(f"{mean(points[:, k], 1)} at {s} a class" for k, s in enumerate(sizes)) + "."
+
+
+def especially(sizes, accuracy):
+    """(text, verdict, reason) of the points with few examples a class and with others, of both."""
+    bound, texts, verdicts, more = min(FEW, max(sizes)), [], [], []  # a quick run has smaller sizes alone
+    few = np.array(sizes) < bound
+    for other in OTHERS:
+        below, rest = (ahead(accuracy, other)[:, k].mean(axis=1) for k in (few, ~few))
+        texts.append(f"of {other} by {mean(below, 1)} points below {bound}, {mean(rest, 1)} from {bound} on")
+        more.append(f"of {other} by {mean(below - rest, 1)} points")
+        verdicts += [above(below), above(below - rest)]
+    reason = f"Below {bound} they are further ahead than from {bound} on {' and '.join(more)}."
+    return "; ".join(texts), every(verdicts), reason
 
 
 def apart(accuracy):
@@ -92,16 +123,34 @@ def apart(accuracy):
     return np.abs(accuracy[:, :, [3, 4, 5]].mean(axis=0) - accuracy[:, :, [0]].mean(axis=0)).max()
 
 
-def like_uniform(accuracy, judged, **known):
-    points = apart(accuracy)
+def like_uniform(sizes, accuracy, judged, why, **known):
+    """The finding; its reason names where they may be further apart than the margin."""
+    points, doubtful = apart(accuracy), []
     differences = accuracy[:, :, [3, 4, 5]] - accuracy[:, :, [0]]  # (times, sizes, 3)
-    each = [near(differences[:, k, j], 3) for k in range(differences.shape[1]) for j in range(3)]
+    each = {(k, j): near(differences[:, k, j], 3) for k in range(differences.shape[1]) for j in range(3)}
+    for (k, j), verdict in each.items():
+        if verdict != AGREE:
+            doubtful.append(f"{NAMES[3 + j]} at {sizes[k]} a class ({mean(differences[:, k, j], 1)} points)")
     return Finding(
         "elastic net and ℓ2 are as accurate as uniform weights", "almost the same",
-        f"{points:.1f} points apart at most", every(each),
-        "within 3 points, by two standard errors, each at every size",
-        judged=judged, **known,
+        f"{points:.1f} points apart at most", every(each.values()),
+        "within 3 points, by two standard errors, each at every size", judged=judged,
+        reason=f"Not within 3 points by two standard errors: {', '.join(doubtful)}. {why}" if doubtful else why,
+        **known,
     )  # fmt: skip
+
+
+def half(count, M):
+    """(text, verdict) of the kernels that the elastic net (λ = 0.5) takes, and ℓ2."""
+    elastic, ell2 = count[:, 3], count[:, 5]
+    verdict = every([above(elastic, 0.35 * M), below(elastic, 0.65 * M), above(ell2, 0.85 * M)])
+    return f"{mean(elastic, 0)} and {ell2.mean():.0f} of {M}", verdict
+
+
+def spread(count, M):
+    """How the draws differ in the share of the kernels that the elastic net takes."""
+    many, few = int((count[:, 3] > 0.65 * M).sum()), int((count[:, 3] < 0.35 * M).sum())
+    return f"In {many} of {len(count)} draws it takes more than 65 % of the kernels, in {few} fewer than 35 %."
 
 
 def very_sparse(count, M, share, margin):

@@ -62,8 +62,9 @@ def run(scale, data):
         findings=[
             Finding(
                 "g and h of every row belong together",
-                "Table 1",
-                f"largest relative difference {worst:.1e}",
+                "Table 1, “the concave function g”",
+                f"largest relative difference {worst:.1e}; for q > 2, where g is convex, with a maximum over d for the "
+                "minimum",
                 worst < 1e-6,
                 "1e-6",
             )
