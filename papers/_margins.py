@@ -40,6 +40,19 @@ RENAMED = {
     "tomioka2010.mfeat: uniform, elastic net and ℓ2 are ahead of empirical Bayes": (
         "uniform, elastic net and ℓ2 are ahead of block 1-norm and empirical Bayes"
     ),
+    "xu2010.figure1: smooth MKL is significantly ahead of ℓ1 at high shares": (
+        "smooth MKL is ahead of ℓ1 where kernels are complementary"
+    ),
+    "xu2010.figure1: and of ℓ2": "smooth MKL is ahead of ℓ2 too",
+    "xu2010.rate: the bound of Theorem 4, with the L of the print, holds at every step": "and with the L of the print",
+    "xu2010.rate: and with an L that is a Lipschitz constant": "the bound of Theorem 4 holds at every step",
+    "yang2011.convergence: steps as O(N log 1/δ) are observed": "and far fewer are needed: O(N log 1/δ) is observed",
+    "yang2011.table5: GMKL is the most accurate on breast, heart, pima, wdbc and wpbc": (
+        "GMKL is the most accurate on most sets"
+    ),
+    "yang2011.table5: ℓ2 is significantly the most accurate on liver and sonar": (
+        "ℓ2 is ahead of GMKL on liver and sonar"
+    ),
     "yang2011.table5: GMKL by the level method takes much less time than ℓ1 by SimpleMKL": (
         "GMKL by the level method is quicker than ℓ1 by SimpleMKL"
     ),

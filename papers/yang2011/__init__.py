@@ -14,7 +14,7 @@ HEADLINES = {
     "GMKL selects more kernels than ℓ1, about 1.5 times": "sparse with grouping: more kernels than ℓ1, fewer than all",
     "GMKL is more accurate than ℓ1, with 95 % confidence": "GMKL is more accurate than ℓ1",
     "GMKL by the level method takes much less time than ℓ1 by SimpleMKL": "the level method is quick",
-    "GMKL is the most accurate on most sets": "GMKL is the most accurate on most UCI sets",
+    "GMKL is the most accurate on breast, heart, pima, wdbc and wpbc": "GMKL is the most accurate on five UCI sets",
     "GMKL is no worse than ℓ1": "GMKL is no worse than ℓ1 on UCI sets",
     "GMKL is the best of the four": "GMKL is the best on proteins",
     "and fewer than all of them": "GMKL leaves kernels out: proteins",

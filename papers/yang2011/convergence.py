@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import _widths
 from .._page import Figure, Finding, Section, Table, mean, panels
-from .._verdict import below, every
+from .._verdict import above
 from . import methods, table4
 
 TAUS = (0.9, 0.5)  # the paper's first, and our default
@@ -20,6 +20,7 @@ def run(scale, data):
     }
     steps = {tau: np.array([cell["steps"] for cell in cells]) for tau, cells in found.items()}  # (times, DELTAS)
     rates = {tau: np.array([_rate(row) for row in rows]) for tau, rows in steps.items()}
+    decades = {tau: np.diff(counts, axis=1) for tau, counts in steps.items()}
     cells = [cell for row in found.values() for cell in row]
     rise, least, away, share = (max(cell[key] for cell in cells) for key in ("rise", "least", "away", "share"))
     return Section(
@@ -28,9 +29,29 @@ def run(scale, data):
         "within Δ of the optimum (Theorem 4). It is below δ after 2 c(τ) V²/δ² steps, c(τ) = 1/((1−τ)² τ (2−τ)), V = "
         "½ N "
         "C² √Q max Λ(K) (Theorem 5); the paper quotes that O(N log 1/δ) is observed. It proves both and measures "
-        "neither.",
+        "neither. That the gap never rises, and 3) of Theorem 4 for the best iterate, hold by construction: the solver "
+        "keeps its best bounds.",
         f"toy 1 of Table IV, {d} columns, {n} examples, {13 * (d + 1)} kernels; GMKL with v = 0.5, C = 1.",
         findings=[
+            Finding(
+                "the bound on the steps holds (Theorem 5)", "≤ 1", f"largest share of the bound {share:.1e}",
+                share <= 1, "1, for δ of 0.1 to 1e-5 of the objective",
+            ),
+            Finding(
+                "steps as O(N log 1/δ) are observed", "log 1/δ, of another paper",
+                "steps for each decade of δ: "
+                + "; ".join(", ".join(f"{x:.0f}" for x in r.mean(axis=0)) + f", τ = {t:g}" for t, r in decades.items()),
+                all(above(r[:, -1] - r[:, 0]) != "agree" for r in decades.values()),
+                "the last decade takes no more steps than the first, by two standard errors, at both τ",
+                expected="disagree",
+                reason="The last decade takes more than the first by "
+                + " and ".join(f"{mean(r[:, -1] - r[:, 0], 1)} at τ = {t:g}" for t, r in decades.items())
+                + ", so that steps grow faster than log 1/δ; they grow as δ to the power "
+                + " and ".join(f"−{mean(r, 2)}" for r in rates.values())
+                + ", where the theorem has −2.",
+            ),
+        ],
+        checks=[
             Finding(
                 "the gap is positive and never rises (Theorem 4)", "Δ¹ ≥ Δ² ≥ … > 0",
                 f"largest rise {rise:.1e}, least gap {-least:.1e} of the objective", rise <= 1e-9 and least <= 0,
@@ -39,16 +60,6 @@ def run(scale, data):
             Finding(
                 "the objective is within the gap of the optimum (Theorem 4)", "≤ Δ",
                 f"largest distance beyond it {away:.1e}", away <= 1e-9, "1e-9 of the objective, at every step",
-            ),
-            Finding(
-                "the bound on the steps holds (Theorem 5)", "≤ 1", f"largest share of the bound {share:.1e}",
-                share <= 1, "1, for δ of 0.1 to 1e-5 of the objective",
-            ),
-            Finding(
-                "and far fewer are needed: O(N log 1/δ) is observed", "log 1/δ, of another paper",
-                "steps grow as δ to the power " + ", ".join(f"−{mean(r, 2)} at τ = {t:g}" for t, r in rates.items()),
-                every(below(r, 0.5) for r in rates.values()),
-                "an exponent below ½, where the theorem has 2, by two standard errors at both τ",
             ),
         ],
         tables=[

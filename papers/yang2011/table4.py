@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import _clock, _widths
 from .._page import Figure, Finding, Section, Table, mean, panels
-from .._verdict import above, below, every, first, near
+from .._verdict import above, below, counted, every, first, near
 from . import methods
 
 PAPER = {
@@ -46,7 +46,9 @@ def run(scale, data):
     versus = accuracy[:, :, 0] - accuracy[:, :, 2]
     p = [[_widths.p_value(accuracy[:, t, 0], accuracy[:, t, j]) for j in (1, 2)] for t in (0, 1)]
     more = count[:, :, 0].mean(axis=0) / count[:, :, 1].mean(axis=0)
-    sparse = accuracy[:, :, :2].mean(axis=2) - accuracy[:, :, 2:].mean(axis=2)  # (times, toys)
+    pairs = [(i, j) for i in (0, 1) for j in (2, 3)]  # a sparse method and one that uses all kernels
+    sparse = {(t, i, j): accuracy[:, t, i] - accuracy[:, t, j] for t in (0, 1) for i, j in pairs}
+    spread = [_spread(weights[:, t], d, RELEVANT[toy]) for t, toy in enumerate((1, 2))]  # (times, GMKL and ℓ1)
     ratio = count[:, :, 0] / count[:, :, 1]
     toys = ("Toy 1", "Toy 2")
     section = Section(
@@ -64,8 +66,12 @@ def run(scale, data):
                 "GMKL selects more kernels than ℓ1, about 1.5 times",
                 "1.67, 1.44",
                 f"{more[0]:.2f}, {more[1]:.2f}",
-                every(above(ratio[:, t], 1.1) for t in (0, 1)),
-                "more than 1.1 on both, by two standard errors",
+                every(part for t in (0, 1) for part in (above(ratio[:, t], 1.25), below(ratio[:, t], 2))),
+                "between 1.25 and 2 on both, by two standard errors",
+                judged=not scale.quick,
+                expected="tie",
+                reason="Mean ratios of the draws: "
+                + _toys(lambda t: f"{mean(ratio[:, t], 2)}, median {np.median(ratio[:, t]):.2f}"),
             ),
             Finding(
                 "and far fewer than all",
@@ -77,9 +83,13 @@ def run(scale, data):
             Finding(
                 "ℓ2 selects all",
                 "273",
-                f"{count[:, :, 2].mean():.0f} of {M}",
-                count[:, :, 2].mean() > 0.95 * M,
-                "95 %: weights below 1e-6 of the largest are not counted",
+                f"{count[:, 0, 2].mean():.0f} and {count[:, 1, 2].mean():.0f} of {M}",
+                every(above(count[:, t, 2], 0.95 * M) for t in (0, 1)),
+                "more than 95 % on both, by two standard errors: weights below 1e-6 of the largest are not counted",
+                judged=not scale.quick,
+                expected="tie",
+                reason="Above 0 are "
+                + _toys(lambda t: f"{mean((weights[:, t, 2] > 0).sum(axis=1), 1)} of {M} weights"),
             ),
             Finding(
                 "GMKL is more accurate than ℓ1, with 95 % confidence",
@@ -88,7 +98,7 @@ def run(scale, data):
                 every(above(gain[:, t]) for t in (0, 1)),
                 "both above 0 by two standard errors",
                 expected="tie",
-                reason=f"On toy 1: {_word(gain[:, 0])}; on toy 2: {_word(gain[:, 1])}.",
+                reason=f"On toy 1: {methods.word(gain[:, 0])}; on toy 2: {methods.word(gain[:, 1])}.",
             ),
             Finding(
                 "GMKL is more accurate than ℓ2, with 95 % confidence",
@@ -98,18 +108,32 @@ def run(scale, data):
                 "both above 0 by two standard errors",
                 judged=not scale.quick,
                 expected="tie",
-                reason=f"On toy 1, where three of 20 columns count: {_word(versus[:, 0])}; on toy 2, where twelve do: "
-                f"{_word(versus[:, 1])}.",
+                reason=f"On toy 1, where three of 20 columns count: {methods.word(versus[:, 0])}; on toy 2, where "
+                f"twelve do: {methods.word(versus[:, 1])}.",
             ),
             Finding(
                 "sparse methods are more accurate than those that use all kernels",
                 "GMKL and ℓ1 before ℓ2 and UW",
-                f"{mean(sparse[:, 0], 2)} and {mean(sparse[:, 1], 2)} points",
-                every(above(sparse[:, t]) for t in (0, 1)),
-                "means of the two and two, both toys, by two standard errors",
+                f"{counted(map(above, sparse.values()))} pairs",
+                every(map(above, sparse.values())),
+                "GMKL and ℓ1, each before ℓ2 and before UW, on both toys, by two standard errors",
                 judged=not scale.quick,
-                expected="tie",
-                reason=f"On toy 1: {_word(sparse[:, 0])}; on toy 2: {_word(sparse[:, 1])}.",
+                expected="disagree",
+                reason="Not ahead: "
+                + "; ".join(
+                    f"{methods.NAMES[i]} and {methods.NAMES[j]} on toy {t + 1}: {methods.word(gap)}"
+                    for (t, i, j), gap in sparse.items()
+                    if above(gap) != "agree"
+                )
+                + ".",
+            ),
+            Finding(
+                "GMKL has close weights on Gaussian kernels of the three columns of a function",
+                "Figure 1, without numbers",
+                " and ".join(f"{mean(s[:, 0], 2)} against {mean(s[:, 1], 2)} of ℓ1" for s in spread),
+                every(below(s[:, 0] - s[:, 1]) for s in spread),
+                "standard deviation over mean of the three weights of a width, mean of the widths with weight: below "
+                "that of ℓ1 on both toys, by two standard errors",
             ),
             Finding(
                 "GMKL puts its weight on kernels of relevant columns and of all columns",
@@ -118,7 +142,7 @@ def run(scale, data):
                 min(share) > 0.8,
                 "80 % on both",
                 judged=False,
-                open="the paper says that their weights are close, which a share does not tell",
+                open="the paper says that their weights are close, see the finding before",
             ),
         ],
         tables=[
@@ -175,17 +199,20 @@ def _spicy(scale, section, accuracy, count, d, n):
     if len(found) < 3:
         section.deviations.append("The rows of SpicyMKL are to be run.")
         return
-    own, kernels = (np.array([[cell[key] for cell in row] for row in found]) for key in ("accuracy", "kernels"))
+    own, kernels, seconds = (
+        np.array([[cell[key] for cell in row] for row in found]) for key in ("accuracy", "kernels", "seconds")
+    )
     apart, more = own - accuracy[: len(own), :, 0], kernels - count[: len(own), :, 0]
     for t in (0, 1):
-        row = ["SpicyMKL", mean(own[:, t], 1), mean(kernels[:, t], 1), None, *SPICY[t + 1]]
+        row = ["SpicyMKL", mean(own[:, t], 1), mean(kernels[:, t], 1), mean(seconds[:, t], 2), *SPICY[t + 1]]
         section.tables[t].rows.append(row)
     section.findings += [
         Finding(
             "SpicyMKL is about as accurate as GMKL", "0.0 and −0.2 points",
             f"{mean(apart[:, 0], 2)} and {mean(apart[:, 1], 2)} points", every(near(apart[:, t], 2) for t in (0, 1)),
             "within 2 points on both, by two standard errors", expected="tie",
-            reason=f"On toy 1: {_word(apart[:, 0])}; on toy 2: {_word(apart[:, 1])}. The margin is older than the run.",
+            reason=f"On toy 1: {methods.word(apart[:, 0])}; on toy 2: {methods.word(apart[:, 1])}. "
+            "The margin is older than the run.",
         ),
         Finding(
             "but selects more kernels", "107 and 120 against 37 and 43",
@@ -236,15 +263,21 @@ def _timed(section, d, n):
         Finding(
             "GMKL costs as much as ℓ2, both by the level method", "2.9 and 2.9 s, 2.8 and 2.9 s",
             " and ".join(f"{own[:, t].mean():.2f} and {dense[:, t].mean():.2f} s" for t in (0, 1)),
-            every(part for t in (0, 1) for part in (below(own[:, t] / dense[:, t], 1.5),
-                                                    below(dense[:, t] / own[:, t], 1.5))),
-            "within a factor of 1.5 on both, by two standard errors", timed=True,
+            every(part for t in (0, 1) for part in (below(own[:, t] / dense[:, t], 1.2),
+                                                    below(dense[:, t] / own[:, t], 1.2))),
+            "within a factor of 1.2 on both, by two standard errors", timed=True, expected="tie",
+            reason="GMKL over ℓ2: " + _toys(lambda t: f"{mean(own[:, t] / dense[:, t], 2)} in time, "
+                                                      f"{mean(few[:, t] / dense_few[:, t], 2)} in steps"),
         ),
         Finding(
             "and both less than ℓ1 by SimpleMKL", "4.4 and 4.9 s",
             " and ".join(f"{sparse[:, t].mean():.2f} s" for t in (0, 1)),
             every(below(part[:, t] / sparse[:, t], 1) for t in (0, 1) for part in (own, dense)),
-            "both on both, by two standard errors", timed=True,
+            "both on both, by two standard errors", timed=True, expected="disagree",
+            reason="GMKL and ℓ2 over ℓ1: "
+            + _toys(lambda t: " and ".join(mean(part[:, t] / sparse[:, t], 2) for part in (own, dense)))
+            + " With the τ of the paper, 0.9, the level method is slow, see Theorems 4 and 5, and the paper stops it "
+            "at a change of θ as well; our SimpleMKL starts each support vector machine from the one before.",
         ),
         Finding(
             "since the level method takes fewer steps", "fewer",
@@ -253,7 +286,9 @@ def _timed(section, d, n):
                 for t in (0, 1)
             ),
             every(below(part[:, t] / many[:, t], 1) for t in (0, 1) for part in (few, dense_few)),
-            "both on both, by two standard errors",
+            "both on both, by two standard errors", expected="disagree",
+            reason="ℓ1 takes in the three draws " + _toys(lambda t: ", ".join(f"{steps:.0f}" for steps in many[:, t]))
+            + " A step of SimpleMKL has a line search, that is several support vector machines.",
         ),
     ]  # fmt: skip
 
@@ -336,6 +371,25 @@ def one(toy, seed, d, n, Cs, vs):
     return result
 
 
+def _spread(weights, d, relevant):
+    """Of GMKL and ℓ1 in each draw: how far the weights of a width lie apart on three columns of the same function.
+
+    The standard deviation over the mean of the three, a mean over the widths and threes with weight.
+    """
+    relevant = min(relevant, d) // 3 * 3
+    theta = weights[:, :2].reshape(len(weights), 2, d + 1, 13)[:, :, 1 : 1 + relevant, :10]
+    theta = theta.reshape(len(weights), 2, relevant // 3, 3, 10)
+    centre, apart = theta.mean(axis=3), theta.std(axis=3)
+    held = centre > 0
+    ratio = np.divide(apart, centre, out=np.zeros_like(apart), where=held)
+    found = ratio.sum(axis=(2, 3)) / np.maximum(held.sum(axis=(2, 3)), 1)
+    return found[held.any(axis=(2, 3)).all(axis=1)]
+
+
+def _toys(told):
+    return " and ".join(f"{told(t)} on toy {t + 1}" for t in (0, 1)) + "."
+
+
 def _share(weights, d, relevant):
     """Of GMKL's weight: the part on kernels of all columns and of relevant ones."""
     theta = weights[:, 0].mean(axis=0).reshape(d + 1, 13).sum(axis=1)
@@ -345,7 +399,7 @@ def _share(weights, d, relevant):
 def _along(found):
     runs = np.array([[cell["path"] for cell in both] for both in found])  # (times, toys, vs, 3)
     path, inner = runs.mean(axis=0), [k for k, v in enumerate(VS) if 0.2 <= v <= 0.8]
-    falls = [np.all(np.diff(part[:, 2]) <= 0.05 * part[0, 2]) for part in path]
+    falls = [above(runs[:, t, k, 2] - runs[:, t, k + 1, 2]) for t in (0, 1) for k in range(len(VS) - 1)]
     best = [part[part[:, 1].argmax(), 0] for part in path]
     spread = [np.ptp(part[:, 1]) for part in path]
     return [
@@ -353,8 +407,8 @@ def _along(found):
             "the number of kernels falls as v grows",
             "Figure 2b",
             f"from {path[0, 0, 2]:.0f} to {path[0, -1, 2]:.0f}, from {path[1, 0, 2]:.0f} to {path[1, -1, 2]:.0f}",
-            all(falls),
-            "no rise above 5 % of the first",
+            "disagree" not in falls,
+            "each step of v falls by two standard errors or is a tie, on both toys; none rises",
         ),
         Finding(
             "the best v lies around 0.5",
@@ -392,12 +446,6 @@ def _paths(found, toys):
         ax.set_ylabel(label)
     axes[0, 0].legend(fontsize=8, loc="lower right")
     return Figure("yang2011_figure2", "Accuracy and number of kernels of GMKL against v.", fig)
-
-
-def _word(difference):
-    """Whether a difference of accuracies, pair by pair, counts."""
-    words = {"agree": "ahead", "disagree": "behind", "tie": "no difference is seen"}
-    return f"{words[above(difference)]}, {mean(difference, 1)} points"
 
 
 def _around(runs):

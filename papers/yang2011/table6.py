@@ -57,8 +57,8 @@ def run(scale, data):
     }
     enough = min(map(len, found.values())) >= _widths.ENOUGH
     M = len(PATTERNS) * len(SEGMENTS)
-    more = [above(c[:, 0] - 1.2 * c[:, 1]) for c in count.values()]
-    best = [first(s, 0) for s in score.values()]
+    more = [above(c[:, 0] - 2.5 * c[:, 1]) for c in count.values()]
+    best, last = [first(s, 0) for s in score.values()], score.get("psort-", next(iter(score.values())))
     return Section(
         "Tables III and VI, Figures 3 and 4",
         "Half of the proteins for training, half for the test, ten runs; 69 kernels of variance one: 64 of "
@@ -77,7 +77,7 @@ def run(scale, data):
                 "3 to 4 times as many",
                 ", ".join(f"{count[t][:, 0].mean():.0f} against {count[t][:, 1].mean():.0f}" for t in found),
                 every(more),
-                "1.2 times as many everywhere, by two standard errors",
+                "more than 2.5 times as many everywhere, by two standard errors",
             ),
             Finding(
                 "and fewer than all of them",
@@ -89,13 +89,23 @@ def run(scale, data):
             ),
             Finding(
                 "GMKL is the best of the four",
-                "3 of 3, on psort+ as good as ℓ1; ahead of ℓ1 with 95 % confidence on psort-",
+                "3 of 3, on psort+ as good as ℓ1",
                 counted(best),
                 every(best),
                 "highest mean, by two standard errors",
                 judged=scale.quick or enough,
                 expected="tie",
                 reason=_against(score),
+            ),
+            Finding(
+                "GMKL is ahead of ℓ1 on psort-",
+                "by 0.7 points, p = 0.049",
+                mean(last[:, 0] - last[:, 1], 1),
+                above(last[:, 0] - last[:, 1]),
+                "above 0 by two standard errors",
+                judged="psort-" in score and enough,
+                expected="tie",
+                reason=f"p = {_widths.p_value(last[:, 0], last[:, 1]):.2f}, on other proteins.",
             ),
             Finding(
                 "GMKL is ahead of the uniform weights",
