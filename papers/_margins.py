@@ -25,6 +25,15 @@ RENAMED = {
     "kloft2011.figure4: ℓ2 distributes the weights over all kernels": (
         "ℓ1 concentrates on the best kernels, ℓ2 gives weight to all"
     ),
+    "kloft2011.figure7: the SVM on the sum is the fastest": (
+        "the SVM on the sum is the fastest of those with matrices"
+    ),
+    "kloft2011.figure7: non-sparse MKL scales like the SILP, by the analytic way and by SIPs": (
+        "non-sparse chunking scales like that of ℓ1"
+    ),
+    "kloft2011.figure7: interleaved optimization copes with 20,000 examples and with 10,000 kernels": (
+        "20,000 examples with 50 kernels, and 10,000 kernels, are within reach"
+    ),
     "kloft2011.table1: with proper choice of a non-sparse norm the accuracy of ℓ1 is recovered": (
         "norms slightly above 1 are as good as 1"
     ),

@@ -12,7 +12,7 @@ HEADLINES = {
     "ℓ4 is the most robust, n = 50": "non-sparse norms are the most robust",
     "ℓ1 is ahead of the sum of the kernels": "ℓ1 wins where the truth is sparse: localisation of proteins",
     "non-sparse norms are ahead of ℓ∞ for few examples": "non-sparse norms are ahead of the sum: gene starts",
-    "20,000 examples with 50 kernels, and 10,000 kernels, are within reach": "large problems without matrices",
+    "interleaved optimization copes with 20,000 examples and with 10,000 kernels": "large problems without matrices",
     "ℓ1 is outperformed by the sum kernel at every size": "ℓ1 is behind the sum: gene starts",
     "ℓ2 performs best": "ℓ2 is the best norm: gene starts",
     "with proper choice of a non-sparse norm the accuracy of ℓ1 is recovered": "a norm near 1 recovers the accuracy of "
