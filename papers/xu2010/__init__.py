@@ -12,7 +12,7 @@ SHORT = "Xu 2010"
 HEADLINES = {
     "smooth MKL is significantly more accurate than ℓ1": "smooth MKL is more accurate than ℓ1: UCI sets",
     "smooth MKL is more accurate than ℓ1 on text": "and on text",
-    "smooth MKL is ahead of ℓ1 where kernels are complementary": "kernels that complement each other",
+    "smooth MKL is significantly ahead of ℓ1 at high shares": "kernels that complement each other",
     "and than ℓ2": "smooth MKL is more accurate than ℓ2: UCI sets",
     "ℓ2 takes a hundred times as long": "ℓ2 takes a hundred times as long",
     "on text1 by over 7 %": "over 7 % on text1",

@@ -32,12 +32,7 @@ def run(scale, data):
         f"that of Figure 1, all 34 features relevant, 50 training examples; C of {', '.join(f'{C:g}' for C in Cs)}.",
         findings=[
             Finding(
-                "the bound of Theorem 4 holds at every step", "≤ 1",
-                "largest share of the bound " + ", ".join(f"{r.max():.1e} at C = {C:g}" for C, r in ratio.items()),
-                max(r.max() for r in ratio.values()) <= 1, f"1, at every one of {LONG * STEPS:,} steps of every draw",
-            ),
-            Finding(
-                "and with the L of the print", "≤ 1",
+                "the bound of Theorem 4, with the L of the print, holds at every step", "≤ 1",
                 "largest share of the bound " + ", ".join(f"{r.max():.1e} at C = {C:g}" for C, r in theirs.items()),
                 max(r.max() for r in theirs.values()) <= 1, f"1, at every one of {LONG * STEPS:,} steps of every draw",
             ),
@@ -51,6 +46,13 @@ def run(scale, data):
                 "Corollary 5 with the L of the print", "≤ 1",
                 "share of the bound " + ", ".join(f"{r.max():.1e} at C = {C:g}" for C, r in printed.items()),
                 max(r.max() for r in printed.values()) <= 1, "1, in every draw", reason=PRINTED + _sound(sound),
+            ),
+        ],
+        checks=[
+            Finding(
+                "and with an L that is a Lipschitz constant", "≤ 1",
+                "largest share of the bound " + ", ".join(f"{r.max():.1e} at C = {C:g}" for C, r in ratio.items()),
+                max(r.max() for r in ratio.values()) <= 1, f"1, at every one of {LONG * STEPS:,} steps of every draw",
             ),
         ],
         tables=[
@@ -72,6 +74,10 @@ def run(scale, data):
             "C² b/λ, with a of the largest diagonal entry, is no Lipschitz constant of it: with the largest "
             "eigenvalue Λ "
             "of all kernels L = Λ + 2 n C² Λ²/λ is one, and is taken here; what the printed L gives stands beside.",
+            "(20) is a quarter of what Theorem 4 gives with ‖α*‖² ≤ n C², and its first term lacks a C²: 2 L n "
+            "C²/(N+1)² + (λ/2)(ln m − 1) is least at 2 n a C²/(N+1)² + 2 n C² √(b (ln m − 1))/(N+1), and the print has "
+            "n a/(2 (N+1)²) + n C² √(b (ln m − 1))/(N+1). The print says it of f(α^N), of which Theorem 4 does not "
+            "speak; ours is f(β^N).",
             "The −1 of (10) and (11) is left out; see `Entropy`. The first point is 0, the centre of the "
             "prox-function, "
             "as the proof of such bounds wants it; the paper starts from a support vector machine.",
@@ -81,9 +87,9 @@ def run(scale, data):
 
 
 PRINTED = (
-    "It bounds the error in f without the smoothing, after 500 steps, and follows from Theorem 4 and the L of "
-    "Corollary 3, which is no Lipschitz constant: it holds in these draws, with longer steps than such a constant "
-    "allows, but the argument does not hold. "
+    "It bounds the error in f without the smoothing, after 500 steps, and rests on a quarter of Theorem 4 (see above) "
+    "and on the L of Corollary 3, which is no Lipschitz constant: it holds in these draws, with longer steps than such "
+    "a constant allows, but the argument does not hold. "
 )
 
 
