@@ -383,8 +383,8 @@ def _ahead(gain):
     """Where SMKL is ahead of ℓ1, and why not elsewhere."""
     told = ", ".join(n for n, g in gain.items() if above(g) == "agree") or "none"
     return (
-        f"SMKL is ahead on {told}. It is a matter of C: at C = 1 for all it is ahead on all five (see the table). With "
-        "52 and 85 documents for training on text1 and text2 cross-validation often takes the smallest C, 0.01. At this "
-        "C the larger class is predicted throughout, which is right for 75.5 and 68.0 % of the documents. Smaller C "
-        "do not help."
+        f"SMKL is ahead on {told}. It is a matter of C: at C = 1 for all it is ahead on all five (see the table). "
+        "With 52 and 85 documents for training on text1 and text2 cross-validation often takes the smallest C, 0.01. "
+        "At this C the larger class is predicted throughout, which is right for 75.5 and 68.0 % of the documents. "
+        "Smaller C do not help."
     )
