@@ -20,7 +20,22 @@ RENAMED = {
     "kloft2011.bounds: Example 1, a dense truth: p > 1 has the better bound, by a factor of log M under the root": (
         "Example 1, a dense truth: p > 1 has the better bound by √log M"
     ),
+    "kloft2011.figure3: ℓ∞ is best and ℓ1 worst, by up to 1 point, in the two least sparse scenarios, n = 800": (
+        "ℓ∞ is ahead of ℓ1 by up to 1 point in the two least sparse scenarios, n = 800"
+    ),
+    "kloft2011.figure3: all norms do well in the sparse scenarios, n = 800": (
+        "all norms do well in the sparse scenario, n = 800"
+    ),
+    "kloft2011.bounds: Example 2, a sparse truth: ℓ1 has the smaller bound": (
+        "Example 2, a sparse truth: ℓ1 has the considerably smaller bound with many kernels"
+    ),
+    "kloft2011.bounds: Example 2: and the more so, the more kernels": (
+        "Example 2, a sparse truth: ℓ1 has the considerably smaller bound with many kernels"
+    ),
     "kloft2011.figure4: non-sparse norms are ahead of ℓ∞ for few examples": "ℓ2 is ahead of ℓ∞ for few examples",
+    "kloft2011.figure4: the energies are only slightly aligned with the others although they tell much": (
+        "the energies align least with the others although they tell much"
+    ),
     "kloft2011.figure4: ℓ1 focuses on the best kernel": "ℓ1 concentrates on the best kernels, ℓ2 gives weight to all",
     "kloft2011.figure4: ℓ2 distributes the weights over all kernels": (
         "ℓ1 concentrates on the best kernels, ℓ2 gives weight to all"
