@@ -11,7 +11,7 @@ EXPERIMENTS = ("table4", "theorem3", "convergence", "table5", "table6")
 SHORT = "Yang 2011"
 # what the paper is known for: a finding, and the headline that it stands for
 HEADLINES = {
-    "GMKL selects more kernels than ℓ1, about 1.5 times": "sparse with grouping: more kernels than ℓ1, fewer than all",
+    "GMKL selects more kernels than ℓ1, about 1.5 times": "sparse with grouping: about 1.5 times the kernels of ℓ1",
     "GMKL is more accurate than ℓ1, with 95 % confidence": "GMKL is more accurate than ℓ1",
     "GMKL by the level method takes much less time than ℓ1 by SimpleMKL": "the level method is quick",
     "GMKL is the most accurate on breast, heart, pima, wdbc and wpbc": "GMKL is the most accurate on five UCI sets",

@@ -45,7 +45,6 @@ def run(scale, data):
     gain = accuracy[:, :, 0] - accuracy[:, :, 1]
     versus = accuracy[:, :, 0] - accuracy[:, :, 2]
     p = [[_widths.p_value(accuracy[:, t, 0], accuracy[:, t, j]) for j in (1, 2)] for t in (0, 1)]
-    more = count[:, :, 0].mean(axis=0) / count[:, :, 1].mean(axis=0)
     pairs = [(i, j) for i in (0, 1) for j in (2, 3)]  # a sparse method and one that uses all kernels
     sparse = {(t, i, j): accuracy[:, t, i] - accuracy[:, t, j] for t in (0, 1) for i, j in pairs}
     spread = [_spread(weights[:, t], d, RELEVANT[toy]) for t, toy in enumerate((1, 2))]  # (times, GMKL and ℓ1)
@@ -65,13 +64,12 @@ def run(scale, data):
             Finding(
                 "GMKL selects more kernels than ℓ1, about 1.5 times",
                 "1.67, 1.44",
-                f"{more[0]:.2f}, {more[1]:.2f}",
+                f"{mean(ratio[:, 0], 2)}, {mean(ratio[:, 1], 2)}",
                 every(part for t in (0, 1) for part in (above(ratio[:, t], 1.25), below(ratio[:, t], 2))),
                 "between 1.25 and 2 on both, by two standard errors",
                 judged=not scale.quick,
                 expected="tie",
-                reason="Mean ratios of the draws: "
-                + _toys(lambda t: f"{mean(ratio[:, t], 2)}, median {np.median(ratio[:, t]):.2f}"),
+                reason="Medians of the draws: " + _toys(lambda t: f"{np.median(ratio[:, t]):.2f}"),
             ),
             Finding(
                 "and far fewer than all",

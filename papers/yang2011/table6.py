@@ -263,7 +263,7 @@ UNIFORM, L2 = {}, {}
 FEWER = {
     "expected": "disagree",
     "reason": "Patterns that contain each other make kernels that are alike, which get weight together (Theorem 3); ℓ1 "
-    "takes a third of them or fewer.",
+    "takes far fewer.",
 }
 
 
