@@ -52,6 +52,11 @@ RENAMED = {
     "kloft2011.table1: with proper choice of a non-sparse norm the accuracy of ℓ1 is recovered": (
         "norms slightly above 1 are as good as 1"
     ),
+    "sonnenburg2006.figure2: the smallest width has the greatest weight while the problem is hard": (
+        "while the problem is hard, the kernel of the smallest width is used"
+    ),
+    "sonnenburg2006.figure5: there is a peak at 6 letters": "there is a peak at about 6 letters",
+    "sonnenburg2006.figure6: the weights decay from +15 to +45": "which decay towards the end",
     "sonnenburg2006.figure5: words of 9 and 10 letters, unlikely to matter most, have a second peak": (
         "words of 9 and 10 letters, which cannot matter most, have a second peak"
     ),

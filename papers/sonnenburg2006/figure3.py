@@ -3,32 +3,34 @@
 import numpy as np
 
 from .._page import Figure, Finding, Section, Table, mean, panels
-from .._verdict import above, every
+from .._verdict import AGREE, above, below, every
 
 WIDTHS = (0.005, 0.05, 0.5, 1.0, 10.0)  # 2σ²
 LENGTH, NOISE, EPSILON = 10.0, 0.1, 0.1
+THEIRS = 10.0  # C of the paper
 
 
 def run(scale, data):
     frequencies = scale.pick((0.2, 1.0, 5.0), (0.1, 0.2, 0.4, 0.7, 1, 1.5, 2, 3, 4, 5))
-    n, Cs = scale.pick(200, 1000), scale.pick((10.0,), (10.0, 1.0, 100.0))
+    n, Cs = scale.pick(200, 1000), scale.pick((THEIRS,), (THEIRS, 1.0, 100.0))
     clear = scale.each(Cs, lambda C: _course(scale, frequencies, C, n, 0.0))
-    errors = {C: course["error"].mean() for C, course in clear.items()}
-    C = min(errors, key=errors.get)
+    errors = {C: course["error"].mean(axis=1) for C, course in clear.items()}  # of each repetition
+    best = min(errors, key=lambda C: errors[C].mean())
+    C = THEIRS if THEIRS in errors and above(errors[THEIRS] - errors[best]) != AGREE else best
     course = clear[C]
     noises = scale.pick([], [NOISE])
-    noisy = scale.each(noises, lambda noise: _course(scale, frequencies, 10.0, n, noise), least=0).get(NOISE)
+    noisy = scale.each(noises, lambda noise: _course(scale, frequencies, THEIRS, n, noise), least=0).get(NOISE)
     courses = {"no noise": course} | ({f"noise of {NOISE:g}": noisy} if noisy else {})
     section = Section(
         "Figure 3",
         "Support vector regression of a sine with 1,000 examples and five RBF kernels of width 0.005, 0.05, 0.5, 1 "
-        "and 10, p = 1; frequencies up to 5; one C for all of them, that of the smallest test error (the paper's: "
-        "10).",
+        "and 10, p = 1; frequencies up to 5; one C for all of them, that of the smallest test error: the paper's 10, "
+        "unless another one's is smaller by two standard errors.",
         f"generated: a sine with a period of {LENGTH / 2:g}/frequency, x uniform on [0, {LENGTH:g}].",
-        findings=[_finding(course), _fits(course, not scale.quick, {c: clear[c] for c in clear if c != C})],
+        findings=[_finding(course), _fits(course, not scale.quick, clear)],
         tables=[
             _table(f"Weights and test error (root mean square) at C = {C:g}", frequencies, course),
-            Table("Mean test error by C", ["C", "error"], [[f"{C:g}", float(error)] for C, error in errors.items()]),
+            Table("Mean test error by C", ["C", "error"], [[f"{C:g}", mean(errors[C], 5)] for C in sorted(errors)]),
         ],
         figures=[_draw(frequencies, courses)],
         deviations=[
@@ -72,22 +74,24 @@ def _finding(course):
 
 
 def _ratios(course):
-    """The error of the heaviest kernel alone over that of the best one, for each frequency."""
-    alone, heaviest = course["single"].mean(axis=0), course["weights"].mean(axis=0).argmax(axis=1)
-    return alone[np.arange(len(alone)), heaviest] / alone.min(axis=1)
+    """The error of the heaviest kernel alone over that of the best one, (repetitions, frequencies)."""
+    heaviest = course["weights"].argmax(axis=2)[:, :, None]
+    return np.take_along_axis(course["single"], heaviest, axis=2)[:, :, 0] / course["single"].min(axis=2)
 
 
-def _fits(course, judged=True, others=()):
+def _fits(course, judged=True, clear=None):
     ratio, errors = _ratios(course), course["error"].mean(axis=0)
-    beside = ", ".join(f"{np.median(_ratios(others[C])):.2f} times at C = {C:g}" for C in others)
+    medians = np.median(ratio, axis=1)
+    beside = ", ".join(f"{np.median(_ratios(clear[C]), axis=1).mean():.2f} at C = {C:g}" for C in sorted(clear or {}))
     return Finding(
         "it switches to the width that fits best", "the best width",
-        f"the heaviest kernel alone has {np.median(ratio):.2f} times the error of the best one in the median, "
-        f"{ratio.max():.2f} at most", np.median(ratio) < 1.1, "median at most 1.1 times", judged=judged,
-        reason=f"It is close to the margin either way. At {(ratio > 1).sum()} of {len(ratio)} frequencies another "
-        f"width is better alone. All errors, {errors.min():.2f} to {errors.max():.2f}, are below ε = {EPSILON:g}, "
-        "where the loss sees nothing: without noise several widths fit as well as is asked, and the weights go by the "
-        f"norm.{f' The median is {beside}, where the mean error is the same to 1e-3.' if beside else ''}",
+        f"the heaviest kernel alone has {mean(medians, 2)} times the error of the best one in the median, "
+        f"{ratio.max():.2f} at most" + (f"; the median is {beside}" if beside else ""), below(medians, 1.1),
+        "median below 1.1 times, by two standard errors, at the C of the paper if none is better", judged=judged,
+        expected="disagree",
+        reason=f"At {(ratio.mean(axis=0) > 1).sum()} of {ratio.shape[1]} frequencies another width is better alone. "
+        f"All errors, {errors.min():.2f} to {errors.max():.2f}, are below ε = {EPSILON:g}, where the loss sees "
+        "nothing: without noise several widths fit as well as is asked, and the weights go by the norm.",
     )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ METHODS = {
 }
 
 
+ROWS, TRIE = "MKL (chunking, rows)", "LinMKL1 (chunking, trie)"
 MOST = {  # examples of those timed alone
     "chunking, index": 0, "LinMKL1 (chunking, trie)": 10_000, "coordinate": 10_000, "coordinate, gap 1e-5": 10_000,
     "LinMKL1, gap 1e-5": 5_000,
@@ -40,10 +41,11 @@ def run(scale, data):
     (found,), alone, departures = timing.alone(scale, [own], sizes, wants, [larger])
     sizes = sizes if alone else timing.SIZES
     theirs = {name: dict(zip(timing.SIZES, values, strict=False)) for name, values in PAPER.items()}
-    lines = {n: _ratio(found, n) for n in sizes}
+    lines = {n: _ratio(found, n, ROWS, TRIE) for n in sizes}
     last = max((n for n in lines if lines[n]), default=None)
     ups, part = timing.at_rest(scale, 30_000, {"LinMKL": METHODS["LinMKL1 (chunking, trie)"][1]})
-    ups = ups.get("LinMKL")
+    ups, their_ups = ups.get("LinMKL"), timing.of_paper(PAPER, 30_000, ("LinMKL1", "LinMKL4", "LinMKL8"))
+    wrapper = {n: v for n in sizes if (v := _ratio(found, n, "silp, matrices", "PreMKL (chunking, matrices)"))}
     reach = larger.get("coordinate, 8 threads", {}).get(1_000_000)
     return Section(
         "Table 4 and Figure 9",
@@ -56,12 +58,23 @@ def run(scale, data):
                 f"{lines[last]:.1f} times at {last:,} (in the paper {_theirs(last):.1f})" if last else "not measured",
                 bool(last) and lines[last] > _theirs(last),
                 "by more than in the paper at the most examples of both, in CPU seconds", judged=not scale.quick,
-                timed=True,
+                timed=True, expected="disagree", reason=_rows_are_few(scale, lines, last),
+            ),
+            Finding(
+                "the chunking algorithm is faster than the wrapper", "“faster”, “can be considerably more efficient”",
+                "silp over chunking, on matrices: " + ", ".join(f"{v:.2f} times at {n:,}" for n, v in wrapper.items()),
+                bool(wrapper) and min(wrapper.values()) > 1, "fewer CPU seconds at every size",
+                judged=not scale.quick, timed=True, expected="disagree",
+                reason="Either has its matrices in memory. The wrapper adds them up once for each weight vector, and "
+                "solves its SVM on that one matrix only as well as the gap asks, which is not so in the paper; "
+                "chunking updates the outputs of all 20 kernels in every step.",
             ),
             timing.on_many(Finding(
-                "4 and 8 processors speed it up", "2.98 and 4.49 times at 50,000",
-                timing.says_speedups(ups), bool(ups) and 1.5 < ups[0][1] < ups[1][1],
-                "more than 1.5 times by 4, and more by 8, one run", judged=bool(ups), timed=True,
+                "4 and 8 processors speed it up",
+                f"2.98 and 4.49 times at 50,000; {timing.says_speedups(their_ups)}",
+                timing.says_speedups(ups), timing.speeds_up(ups, their_ups),
+                "at least three quarters of the paper's at the same size, and more by 8, one run", judged=bool(ups),
+                timed=True,
             ), part),
             Finding(
                 "a million examples with 20 kernels are within reach", "124,691 s on 8 processors",
@@ -76,7 +89,7 @@ def run(scale, data):
         figures=[
             timing.draw("sonnenburg2006_figure9", {"20 kernels": (larger or found, theirs)})
         ],
-        deviations=departures,
+        deviations=[*departures, timing.without_limit(scale)],
         remarks=_first(found),
         timed=True, clocked=alone, behind=_behind(ups) if larger else [],
     )  # fmt: skip
@@ -119,6 +132,19 @@ def _theirs(n):
     return PAPER["MKL"][k] / PAPER["LinMKL1"][k]
 
 
-def _ratio(found, n):
-    pair = [found.get(name, {}).get(n) for name in ("MKL (chunking, rows)", "LinMKL1 (chunking, trie)")]
+def _ratio(found, n, slow, fast):
+    pair = [found.get(name, {}).get(n) for name in (slow, fast)]
     return None if any(v is None or isinstance(v, str) for v in pair) else pair[0] / pair[1]
+
+
+def _rows_are_few(scale, lines, last):
+    """Why rows are not as far behind as in the paper."""
+    each = ", ".join(f"{ratio:.2g} ({_theirs(n):.2g}) at {n:,}" for n, ratio in lines.items() if ratio)
+    result = last and not scale.quick and timing.aside(scale).time(timing.fit, n=last, **METHODS[ROWS][1])[0]
+    few = f"Of {last:,} examples {result['support']:,} have a weight, whose rows are needed; " if result else ""
+    return (
+        f"By size, in brackets the paper's: {each}. {few}working sets have no limit, where the paper's have Q = 112, "
+        "so that a row is needed in few steps. The cache, half of 1 GB for all kernels where the paper has 1 GB for "
+        "each, holds all that are needed up to 5,000 examples and not at 10,000, where rows begin to fall behind; the "
+        "53 times of the paper are at 50,000, where ours were not run."
+    )
