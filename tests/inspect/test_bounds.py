@@ -42,6 +42,14 @@ def test_at_p_2_the_factor_is_2_root_M():
     assert rademacher(2, 500, 100) == pytest.approx(np.sqrt(2 * CONSTANT * np.sqrt(100) / 500))
 
 
+@pytest.mark.parametrize("r", range(2, 60))
+def test_rounding_does_not_raise_a_whole_p_star(r):
+    """p = 4/3 counted as p* = 5."""
+    expected = np.sqrt(CONSTANT * 1000 ** (1 / r) * min(r, np.e * 7) / 500)
+    assert rademacher(r / (r - 1), 500, 1000) == pytest.approx(expected)
+    assert rademacher(np.nextafter(r / (r - 1), 1), 500, 1000) >= expected * (1 - 1e-9)
+
+
 def test_p_to_infinity_is_root_2cM_and_infinity_itself_root_cM():
     assert rademacher(1e12, 500, 100) == pytest.approx(np.sqrt(2 * CONSTANT * 100 / 500))
     assert rademacher(np.inf, 500, 100) == pytest.approx(np.sqrt(CONSTANT * 100 / 500))
@@ -83,7 +91,7 @@ def test_conversion_holds_for_random_signs_and_is_attained_by_equal_kernels(q, p
 def test_corollary_9_is_the_better_of_two_conversions():
     n, M = 300, 30
     for p in (1.2, 1.7, 2.5):
-        k = np.ceil(p / (p - 1))
+        k = np.ceil(round(p / (p - 1), 9))
         integer = np.sqrt(CONSTANT * k * M ** (1 / k) / n)  # Theorem 8 at p* = k
         both = convert(rademacher(1, n, M), p, 1, M), convert(integer, p, k / (k - 1), M)
         assert rademacher(p, n, M) == pytest.approx(min(both))
@@ -124,7 +132,7 @@ def test_block_norm_is_the_least_norm_over_the_weights(p):
 def test_example_1_uniform_truth_favours_dense_weights():
     M, n = 1000, 10**6
     for p in (1.2, 2, 8):
-        growth = min(np.e * np.ceil(np.log(M)), np.ceil(p / (p - 1)))
+        growth = min(np.e * np.ceil(np.log(M)), np.ceil(round(p / (p - 1), 9)))
         assert scenario(np.ones(M), p, n) == pytest.approx(np.sqrt(CONSTANT * M**2 * growth / n))
     assert scenario(np.ones(M), 2, n) < scenario(np.ones(M), 1, n)
     assert optimal_p(np.ones(M)) == np.inf

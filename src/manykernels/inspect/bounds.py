@@ -86,7 +86,7 @@ def rademacher(p: float, n: int, M: int, R: float = 1.0, norm: float = 1.0) -> f
     """
     p, n, M = _exponent("p", p), _count("n", n), _count("M", M, least=2)
     R, norm = _number("R", R), _number("norm", norm)
-    growth = min(np.e * np.ceil(np.log(M)), np.ceil(_conjugate(p)))
+    growth = min(np.e * np.ceil(np.log(M)), _above_conjugate(p))
     return norm * R * float(np.sqrt(CONSTANT * M ** (1 - 1 / p) * growth / n))
 
 
@@ -348,6 +348,12 @@ def empirical_rademacher(
 
 def _conjugate(p):
     return np.inf if p == 1 else 1.0 if np.isinf(p) else p / (p - 1)
+
+
+def _above_conjugate(p):
+    """⌈p*⌉; r for the float next to r / (r − 1), whose p* may be above r by rounding."""
+    r = np.round(_conjugate(p))
+    return r if 1 < r < np.inf and p == r / (r - 1) else np.ceil(_conjugate(p))
 
 
 def _real(value):
