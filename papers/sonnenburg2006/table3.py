@@ -13,9 +13,9 @@ PAPER = {
 BEFORE = {10_000: "30.4", 30_000: "192"}  # seconds of Q = 12 on 16 November 2026
 VARIES = (
     "In the paper the largest Q costs most up to 100,000 examples, and the smallest from 200,000 on. The paper says "
-    "that the trie on Q examples and the quadratic program, of quadratic to cubic effort, take the time of large Q. Ours hardly take any there: what costs is the update of all outputs after each working "
-    "set, and small sets need more of them (for 2,000 examples 160 of 12 variables, 41 of 112, 33 without a limit, "
-    "which is the default)."
+    "that the trie on Q examples and the quadratic program, of quadratic to cubic effort, take the time of large Q. "
+    "Ours hardly take any there: what costs is the update of all outputs after each working set, and small sets need "
+    "more of them (for 2,000 examples 160 of 12 variables, 41 of 112, 33 without a limit, which is the default)."
 )
 
 
