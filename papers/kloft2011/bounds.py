@@ -58,7 +58,7 @@ def run(scale, data):
                 "Example 2: and the more so, the more kernels", "if M is high compared to n",
                 f"at M = {sizes[-1]:,} the ratios are {_row(sparse[-1] / sparse[0])} times those at M = {sizes[0]}",
                 np.all(sparse[many].min(axis=0) > sparse[~many].max(axis=0)),
-                f"every ratio larger at every M above n = {n} than at any below (at first: that of ℓ2 grows at every step)",
+                f"every ratio larger at every M above n = {n} than at any below (at first: ℓ2 grows at every step)",
             ),
             Finding(
                 "the sparser the truth, the smaller the p of the best bound", "the best p depends on the truth",
