@@ -75,7 +75,7 @@ def run(scale, data):
             Finding(
                 "smooth MKL takes a little more time than ℓ1, on the same scale",
                 "a little more",
-                f"{mean(dearer, 1)} × ℓ1" if ways else TO_BE_RUN,
+                f"{mean(dearer, 2)} × ℓ1" if ways else TO_BE_RUN,
                 every([above(dearer, 1), below(dearer, 3)]),
                 "more than ℓ1 and less than 3 ×, by two standard errors: Nesterov's method against SimpleMKL, as below",
                 judged=bool(ways) and not scale.quick,
