@@ -85,7 +85,7 @@ class Scale:
 
         `function` is one of a module (not a lambda) and takes and returns what JSON can hold (arrays become lists). It
         is known by its name and its parameters, floats to 12 digits, the folder of a `Data` not among them: delete its
-        file to run it again.
+        file to run it again. One that lacked files of real data which are there now counts as one that was not run.
         `apart` gives it a process with exactly `cores` threads, as timings want it; a machine of fewer leaves it out.
         CutOff is raised for one that took longer than `cap`; it is run again where the cap is larger than it was.
         """
@@ -94,6 +94,7 @@ class Scale:
         file = f"{self.prefix}{name}.{hashlib.sha1(text.encode()).hexdigest()[:12]}.json"
         path = self.folder and self.folder / file
         record = json.loads(path.read_text()) if path and path.exists() else self.held.get((name, text))
+        record = None if record and _found_since(record, parameters) else record
         lacks = record is None or (record["result"] is None and record.get("limit", CAP) < self.cap)
         lacks = lacks or bool(self.fresh and stale(record, function)) or bool(self.prefix and busy(record))
         able = cores <= os.cpu_count()
@@ -130,9 +131,10 @@ class Scale:
             if worker is not self.worker:
                 worker.close()
         wall = time.perf_counter() - start
-        result, own = found or (None, wall)
+        result, own, lacked = found or (None, wall, [])
         others = max(0.0, _busy() - busy - own) / max(wall, 1.0)
         times = {"limit": self.cap, "seconds": wall, "cpu": own, "others": others}
+        times |= {"lacked": lacked} if lacked else {}
         return {"result": result} | times | {"cores": os.cpu_count(), "beside": self.beside}
 
     def each(self, cases, function, least=2):
@@ -230,6 +232,12 @@ def named(parameters):
         return float(f"{value:.12g}") if isinstance(value, float) else value
 
     return json.dumps(rounded(parameters), sort_keys=True)
+
+
+def _found_since(record, parameters):
+    """Whether real data that a cell lacked are there by now: it was run on a stand-in."""
+    folders = [x.folder for x in parameters.values() if isinstance(x, Data) and x.folder]
+    return any((folder / name).exists() for folder in folders for name in record.get("lacked", ()))
 
 
 def busy(cell):

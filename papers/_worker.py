@@ -26,7 +26,7 @@ class Worker:
         self.threads, self.process = threads, None
 
     def run(self, function, parameters, limit):
-        """(what it returned, as JSON holds it, its CPU seconds), or None after `limit` seconds: the process is over."""
+        """What `here` returns there, or None after `limit` seconds: the process is over."""
         process = self.process = self.process or self._started()
         late = threading.Event()
         clock = threading.Timer(limit, lambda: (late.set(), process.kill()))
@@ -45,10 +45,10 @@ class Worker:
             if late.is_set():
                 return None
             raise RuntimeError(f"the process of the cell ended with {process.returncode}")
-        result, spent, error = json.loads(line)
+        result, spent, lacked, error = json.loads(line)
         if error:
             raise RuntimeError(error)
-        return result, spent
+        return result, spent, lacked
 
     def kill(self):
         """Ends the process, if there is one: a `run` in another thread fails."""
@@ -71,10 +71,11 @@ class Worker:
 
 
 def here(function, parameters):
-    """What the function returns, and the CPU seconds of this process meanwhile."""
+    """What the function returns, as JSON holds it, the CPU seconds of this process, and the files that it lacked."""
     spent = time.process_time()
     result = function(**parameters)
-    return json.loads(json.dumps(result, default=plain)), time.process_time() - spent
+    lacked = [name for x in parameters.values() if isinstance(x, Data) for name in x.missed]
+    return json.loads(json.dumps(result, default=plain)), time.process_time() - spent, lacked
 
 
 def plain(value):
@@ -90,7 +91,7 @@ def _folder(data):
 
 
 def _serve():
-    """Answers a line [module, function, parameters] by a line [result, CPU seconds, error], until nobody asks."""
+    """Answers a line [module, function, parameters] by one [result, CPU seconds, lacked, error], until nobody asks."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a cell prints is no answer
     warnings.filterwarnings("ignore", message=".*nearly diagonal")  # the pages speak of it
@@ -102,7 +103,7 @@ def _serve():
         try:
             answer = *here(getattr(importlib.import_module(module), name), given), None
         except Exception as error:
-            answer = None, 0.0, f"{type(error).__name__}: {error}"
+            answer = None, 0.0, [], f"{type(error).__name__}: {error}"
         out.write(json.dumps(answer) + "\n")
         out.flush()
 

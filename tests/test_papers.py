@@ -130,6 +130,27 @@ def test_a_cell_is_known_by_its_floats_to_12_digits(tmp_path):
     assert scale.cell(tripled, x=1e-5) == {"value": 3 * 9.999999999999999e-06} and len(list(tmp_path.iterdir())) == 1
 
 
+def on_digits(data):
+    return 0 if data.find("mnist.npz") is None else 1
+
+
+def test_a_cell_that_lacked_data_is_run_again_where_they_are(tmp_path):
+    """Cells of a machine without a file stood for those on real data."""
+    folder, cells = tmp_path / "data", tmp_path / "cells"
+    folder.mkdir()
+    assert Scale(False, cells).cell(on_digits, data=Data(folder)) == 0
+    (record,) = (json.loads(path.read_text()) for path in cells.iterdir())
+    assert record["lacked"] == ["mnist.npz"]
+    assert Scale(False, cells, kept=True).cell(on_digits, data=Data(folder)) == 0
+    (folder / "mnist.npz").touch()
+    with pytest.raises(NotKept):
+        Scale(False, cells, kept=True).cell(on_digits, data=Data(folder))
+    assert Scale(False, cells).cell(on_digits, data=Data(folder)) == 1
+    assert Scale(False, cells, kept=True).cell(on_digits, data=Data(folder)) == 1
+    (record,) = (json.loads(path.read_text()) for path in cells.iterdir())
+    assert "lacked" not in record
+
+
 def test_nothing_is_run_where_only_what_is_kept_may_be(tmp_path):
     full, kept = Scale(False, tmp_path), Scale(False, tmp_path, kept=True)
     assert full.repeat(2, lambda seed: full.cell(tripled, x=seed)) == [{"value": 0}, {"value": 3}]
