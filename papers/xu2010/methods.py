@@ -3,7 +3,9 @@
 import numpy as np
 
 NAMES = ("L1-MKL", "L2-MKL", "SMKL")
-SOLVERS = "the paper does not name its method for ℓ2, and our SimpleMKL takes ℓ1 alone"  # why times are not judged
+SOLVERS = (  # why times are not judged
+    "the paper has ℓ2 by the SimpleMKL toolbox too and does not say how, and our SimpleMKL takes ℓ1 alone"
+)
 STEPS = 500  # the paper's limit, which enters its λ
 
 
