@@ -68,7 +68,7 @@ def run(scale, data):
             ),
             Finding(
                 "the weights decay from +15 to +45", "decay",
-                f"slope {mean(1e4 * _slope(weights), 2)} · 10⁻⁴ a position; {mean(end, 4)} from +46, an edge effect",
+                f"slope {mean(1e4 * _slope(weights), 2)} · 10⁻⁴ a position; {mean(end, 4)} from +46",
                 known["decay"], "slope over +14 … +45 below 0, by two standard errors", judged=real,
             ),
         ],

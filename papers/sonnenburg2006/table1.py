@@ -119,7 +119,7 @@ def run(scale, data):
 MILLIONS = (
     "The paper goes on with LinWD8: 14,493 s for 2 million, 95,518 s for 5 million and 353,227 s, four days, for 10 "
     "million. Ten million generated sequences with this kernel took `coordinate` 50 minutes on two cores of a "
-    "Neoverse-N1, once, outside of these tables; see [how far it goes](../performance.md)."
+    "Neoverse-N1, once, outside of these tables; see [sequences](../sequences.md)."
 )
 NEWTON = (
     "WDPre and SpecPre are fitted by `newton` on the matrix, the others by `chunking`, which is the way of SVMlight. "

@@ -40,8 +40,8 @@ def run(scale, data):
                 "the method converges as 1/N²", "−2",
                 "exponents " + ", ".join(f"{mean(r, 2)} at C = {C:g}" for C, r in rates.items()),
                 every(below(r, -2) for r in rates.values()),
-                "below −2 by two standard errors at every C, from where the bound is below the first excess on, with an L that "
-                "is a Lipschitz constant",
+                "below −2 by two standard errors at every C, from where the bound is below the first excess on, with a "
+                "Lipschitz constant for L",
             ),
             Finding(
                 "Corollary 5 with the L of the print", "≤ 1",
