@@ -228,7 +228,8 @@ def run(scale, data):
             "`reweighted` and `mackay` another regularizer: they are left out. MKLpy and himalaya solve problems of "
             "their own; Clarabel takes threads of its own, and its CPU seconds are those of all.",
             "A blank is a size that was left out because its matrices do not fit. A fit that ran for the minutes that "
-            "the table names (> 4 min) was cut off, and no larger one was tried. A gap above 1e-3 stands behind the seconds.",
+            "the table names (> 4 min) was cut off, and no larger one was tried. A gap above 1e-3 stands "
+            "behind the seconds.",
             "SimpleMKL searches along a line for the zero of the slope, in the place of golden sections. The paper "
             "stops it and HessianMKL at the gap that the SILP reached; here all stop at a duality gap of 1e-3.",
             "The paper goes up to 8,000 examples and 1,000 kernels as matrices. Verdicts on times rest on fits of "
