@@ -145,9 +145,7 @@ class _Queue:
             import_module(f".{paper}.{name}", __package__).run(scale, self.data)
         except NotKept:
             pass
-        except (
-            Exception
-        ) as error:  # others go on; what it asked for so far is run, for lack of which it may have failed
+        except Exception as error:  # others go on; where cells are missing it may have failed for lack of them
             if not scale.wanted:
                 print(f"  FAILED {paper} {name}: {type(error).__name__}: {error}", flush=True)
         finally:

@@ -360,7 +360,7 @@ def test_a_check_must_hold_and_is_no_finding(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("error", "verdict"), [(0.1, "tie"), (0.05, "agree"), (None, "agree")])
 def test_times_differ_by_two_standard_errors_of_their_draws(error, verdict):
-    from papers.kloft2011.figure7 import _between, _seconds
+    from papers.kloft2011._times import _between, _seconds
 
     cells = [{"cpu": cpu, "error": error} for cpu in (1.2, 1.0)]
     t = {name: _seconds((cell, None)) for name, cell in zip("ab", cells, strict=True)}

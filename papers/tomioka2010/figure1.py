@@ -64,7 +64,7 @@ def run(scale, data):
         else "the digits of scikit-learn, enlarged, in the place of MNIST; 5 regions.",
         findings=[
             *_ahead(sizes, accuracy, enough, known),
-            compare.like_uniform(sizes, accuracy, enough, NEAR, expected="tie"),
+            compare.like_uniform(sizes, accuracy, enough, DIAGONAL, expected="tie"),
             Finding(
                 "uniform weights with logistic and squared loss differ little", "small",
                 f"{squares:.1f} points at most",
@@ -335,7 +335,6 @@ DIAGONAL = (
     "On counts nine of the ten χ² widths make nearly diagonal kernels, which uniform weights carry and sparse ones "
     "leave out; the table of variants has other histograms and normalisations."
 )
-NEAR = DIAGONAL
 GAMMAS = {
     "expected": "disagree",
     "reason": "See the finding before. With histograms that sum to one no χ² kernel with γ = 0.1 is taken, and wide "
