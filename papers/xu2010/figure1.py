@@ -281,7 +281,7 @@ def _draw(ratios, accuracy, seconds):
         axes[0, 0].errorbar(ratios, accuracy[:, :, j].mean(axis=0), error, marker=".", label=name)
     axes[0, 0].set_xlabel("share of relevant features")
     axes[0, 0].set_ylabel("accuracy, %")
-    axes[0, 0].legend(fontsize=8)
+    axes[0, 0].legend(fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
     axes[0, 1].bar(methods.NAMES, seconds.mean(axis=0), width=0.5)
     axes[0, 1].set_ylabel("CPU seconds of a fit")
     return Figure("xu2010_figure1", "Accuracy against the share of relevant features, and time.", fig)
