@@ -125,3 +125,22 @@ def test_own_imports_stand_at_the_top_unless_they_bring_numba_or_pytorch():
 def test_no_module_of_the_package_is_loaded_by_its_name_as_text():
     users = {name for name, path in modules().items() if "import_module" in path.read_text()}
     assert users == {"kernels._saved_transformers"}  # which loads modules of scikit-learn
+
+
+def test_no_tuple_is_indexed_by_a_comparison():
+    """Of NumPy's numbers it is no index: TypeError, and only there. int(...) makes it one, unpacking needs none."""
+    truth = (ast.Compare, ast.BoolOp)
+    for path in modules().values():
+        for function in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            nodes = list(ast.walk(function))
+            held = [node for node in nodes if isinstance(node, ast.Assign) and isinstance(node.value, truth)]
+            names = {target.id for node in held for target in node.targets if isinstance(target, ast.Name)}
+            for node in nodes:
+                if isinstance(node, ast.Subscript):
+                    of, at = node.value, node.slice
+                    constant = isinstance(of, ast.Tuple) or isinstance(of, ast.Name) and of.id.isupper() and of.id[2:]
+                    bare = isinstance(at, truth) or isinstance(at, ast.UnaryOp) and isinstance(at.op, ast.Not)
+                    bare |= isinstance(at, ast.Name) and at.id in names
+                    assert not (constant and bare), f"{path}:{node.lineno}: {ast.unparse(node)}"

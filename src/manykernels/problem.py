@@ -228,7 +228,7 @@ class Problem:
         certificate = self.certificate(self.losses(outputs, b), a, b, theta, q)
         if not np.isfinite(certificate.primal - certificate.dual):
             raise ValueError(
-                f"the objective is {certificate.primal} before any kernel is used: rescale y, or lower C or the weights"
+                f"the objective is {certificate.primal} before any kernel is used: rescale y, lower C or sample_weight"
             )
         return (theta, a, b), certificate
 

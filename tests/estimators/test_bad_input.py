@@ -1,5 +1,6 @@
 """Every bad input ends in an error or a warning that names what is wrong."""
 
+import sys
 import threading
 import warnings
 
@@ -135,6 +136,31 @@ def test_parameters_of_the_other_estimators():
 def test_sample_weights(weight):
     with pytest.raises(ValueError, match="weight"):
         MKLClassifier(KERNELS).fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("C", [1.0, "auto"])
+@pytest.mark.parametrize(
+    "weight, message",
+    [
+        (np.full(60, 1e155), "C times the weight of an example is 1e.155.*divide sample_weight by its mean"),
+        (np.full(60, 1e308), "C times the weight of an example is 1e.308.*divide sample_weight by its mean"),
+        (changed(np.ones(60), 7, 1e155), "sample_weight of example 7 is 1e.155.*one example.*similar size"),
+        (changed(np.full(60, 1e-9), 7, 1e9), "sample_weight of example 7 is 1e.09, and all others together have"),
+    ],
+)
+def test_weights_beyond_arithmetic_are_named_and_no_column_is_blamed(weight, message, C):
+    """Issue 18, point 10: "centre the columns", "no kernel varies" and "-inf + inf in fsum" were said before."""
+    for model in (MKLClassifier(KERNELS, loss="logistic", C=C), MKLRegressor(KERNELS, C=C)):
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("device", ["torch", "cuda"])
+def test_a_device_without_pytorch_is_named_as_it_was_given(device, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=f"device='{device}' needs PyTorch: install .*, or take device='cpu'"):
+        MKLClassifier(KERNELS, device=device, C=1.0).fit(X, y)
 
 
 def test_memory_sizes():

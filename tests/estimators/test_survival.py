@@ -71,6 +71,14 @@ BAD = {
     "one column": (MKLSurvival([Linear()]).fit, (CLINICAL, TIME), "the event and the time of every example"),
     "no names": (MKLSurvival([Linear()]).fit, (CLINICAL, pd.DataFrame({"a": EVENT, "b": TIME})), "'event' and 'time'"),
     "all censored": (MKLSurvival([Linear()]).fit, (CLINICAL, survival_targets(0 * EVENT, TIME)), "no event.*censored"),
+    **{
+        f"all tied, {ties}": (
+            MKLSurvival([Linear()], ties=ties).fit,
+            (CLINICAL, survival_targets(EVENT >= 0, np.full(len(TIME), 7.0))),
+            "an event of every example at the same time.*give times that differ",
+        )
+        for ties in ("efron", "breslow")
+    },
     "nothing": (MKLSurvival([Linear()]).fit, (CLINICAL, None), "survival_targets"),
     "time 0": (
         MKLSurvival([Linear()], loss="log_time").fit,

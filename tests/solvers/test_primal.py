@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from members import MEMBERS, every
 
 from manykernels import losses
 from manykernels.banks.choice import explicit_bank
-from manykernels.kernels import RBF, KernelList, Nystroem, RandomFeatures
+from manykernels.kernels import RBF, KernelList, Linear, Nystroem, RandomFeatures
 from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
 from manykernels.solvers import primal, solve
@@ -133,3 +134,14 @@ def test_passes_stay_few_where_the_features_are_nearly_dependent(C):
     bank = explicit_bank(KernelList.from_spec(kernels, X), X)
     s = solve(Problem(bank, y / y.std(), losses.get("squared"), LpNorm(2), C), "primal", tol=1e-4)
     assert s.converged and s.n_iter <= 15
+
+
+@every(*primal.Primal.needs, where=lambda omega: omega is MEMBERS[type(omega)][-1])
+def test_it_reaches_its_gap_with_every_regularizer(omega):
+    """Issue 18, point 10: values of `LpPenalty` are NumPy's, and so are comparisons of them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 5))
+    y = np.where(X @ [1.0, 1.0, 0.5, 0.0, 0.0] + 0.5 * rng.normal(size=120) > 0, 1.0, -1.0)
+    bank = explicit_bank(KernelList.from_spec([(f"{k}", Linear(), [k]) for k in range(5)], X), X)
+    s = solve(Problem(bank, y, losses.get("logistic"), omega, 1.0), "primal", tol=1e-3)
+    assert s.converged and s.gap <= 1e-3

@@ -14,7 +14,8 @@ def open_device(name: str) -> Any:
     try:
         import torch
     except ImportError as error:
-        raise ImportError(f"device={name!r} needs PyTorch: install manykernels[gpu], or take device='cpu'") from error
+        given = "torch" if name == "cpu" else name  # see `choose_device`
+        raise ImportError(f"device={given!r} needs PyTorch: install manykernels[gpu], or take device='cpu'") from error
     try:
         device = torch.device(name)
     except RuntimeError as error:

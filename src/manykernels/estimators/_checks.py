@@ -41,7 +41,7 @@ from .check_inputs import (
     optional,
     refuse_text,
 )
-from .check_targets import check_weight
+from .check_targets import check_several, check_weight
 from .check_views import check_columns, check_views, names_of_columns
 from .covariates import Covariates, check_covariates
 from .tasks import check_task, with_task
@@ -127,6 +127,7 @@ class Checks(BaseEstimator):
         if y is not None:
             check_consistent_length(range(n), y)
         weight = check_weight(sample_weight, n)
+        check_several(weight)
         found = check_covariates(covariates, n, weight)
         return Checked(X, y, multilabel, weight, check_task(task, n), card, found)
 

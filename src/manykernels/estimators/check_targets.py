@@ -8,6 +8,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from .. import losses
 from .._validation import shown
+from ..kernels.normalize import precision
 from .check_inputs import refuse_iterator
 
 
@@ -26,6 +27,18 @@ def check_weight(sample_weight, n):
     if not weight.any():
         raise ValueError("sample_weight is zero everywhere: at least one weight must be non-zero.")
     return weight
+
+
+def check_several(weight):
+    """A ValueError if all examples but one weigh less together than rounding: one example teaches nothing."""
+    top = int(weight.argmax())
+    with np.errstate(over="ignore"):
+        rest = float(np.delete(weight, top).sum())
+    if rest <= precision(weight.dtype) * weight[top]:
+        raise ValueError(
+            f"sample_weight of example {top} is {weight[top]:g}, and all others together have {rest:g}: that leaves "
+            "one example to learn from. Give weights of similar size."
+        )
 
 
 def check_loss(loss, targets, also=(), **params):

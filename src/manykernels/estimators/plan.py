@@ -42,6 +42,7 @@ from .progress import show_progress
 from .tasks import with_task
 from .tensors import to_host
 
+MAX_COST = 1e100  # C times a weight
 MAX_PARTS = 2**24  # parts of kernels in decisions, in memory at a time
 
 
@@ -157,6 +158,11 @@ class BasePlan:
     @staticmethod
     def settings(model: Any, examples: Examples, X: Any) -> dict[str, Any]:
         """The fields of this class; X is what a checkpoint knows the examples by."""
+        if not examples.c.max() < MAX_COST:
+            raise ValueError(
+                f"C times the weight of an example is {examples.c.max():.0e}, and products of such numbers overflow: "
+                "divide sample_weight by its mean, which changes only what C means, or lower C."
+            )
         seed, labels = seed_of(model.random_state), examples.labels()
         data = X, examples.Y, examples.weight, examples.task, examples.covariates
         slots = parts_of(model, len(labels), seed, *data)

@@ -82,7 +82,7 @@ class AdjustedProblem(InnerProblem):
     def _multipliers(self, K, best, target):
         """The best point of the method of multipliers that starts at `best`."""
         (x, _, b, _), E = best, self.covariates
-        chunks = CHUNKS_BEFORE_INTERIOR[len(x) > 500]
+        chunks = CHUNKS_BEFORE_INTERIOR[int(len(x) > 500)]
         plain = InnerProblem(self.loss, self.y, self.c, self.intercept, self.n_jobs)
         rho = LIFT * float(np.mean(np.diagonal(K)))
         lifted = K + (rho * (E @ E.T)).astype(K.dtype)

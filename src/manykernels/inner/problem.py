@@ -116,7 +116,7 @@ class InnerProblem:
         outputs = gradient - self.linear - self.diagonal * a
         best = a.copy(), outputs, 0.0, self.gap(a, outputs, 0.0)
         last_round = max_rounds
-        patience = CHUNKS_BEFORE_INTERIOR[len(a) > 500] if len(a) <= MAX_INTERIOR_EXAMPLES else None
+        patience = CHUNKS_BEFORE_INTERIOR[int(len(a) > 500)] if len(a) <= MAX_INTERIOR_EXAMPLES else None
         with Steps(self, K, a, gradient) as steps:
             for k in range(max_rounds):
                 spend(100.0 + 2e-3 * chunk * len(a))

@@ -101,6 +101,11 @@ class CoupledLoss(Loss):
     def objection(self, y: np.ndarray, intercept: bool) -> str:
         if np.signbit(y).all():
             return "y has no event among the examples with weight: all times are censored; add examples with events"
+        if np.abs(self.alignment_target(y)).max() <= FEASIBLE * len(y):
+            return (
+                "y has an event of every example at the same time, so that no risk is seen to be higher than another: "
+                "give times that differ, or censored examples"
+            )
         return ""
 
 

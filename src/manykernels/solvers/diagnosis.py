@@ -97,7 +97,7 @@ def _diagnose(problem, solution, tol, max_iter):
         return (Status.REACHED, "") if converged else (Status.INDEFINITE, f"{cause}: {cure}")
     rounding = _rounding(problem, solution, tol)
     if not rounding < (tol if converged else ROUNDING_LIMIT):
-        cure = "centre or standardise the columns, normalise the kernels, or lower C"
+        cure = "centre or standardise the columns, normalise the kernels, or lower C or sample_weight"
         words = f"rounding alone may change the objective by {rounding:.0e} of it: {cure}"
         return Status.ROUGH if converged else Status.ROUNDING, words
     if converged:

@@ -245,7 +245,7 @@ class Descent(BlockPasses):
             for v, w, b, curve in zip(visit.v, place.w, off, visit.curves, strict=True)
         ]  # fmt: skip
         step, theta, before, best = NewtonStep(closed_first=False), place.theta, None, None
-        steps, taken = WEIGHT_STEPS[visit.certificate.gap < LARGE_GAP], 0
+        steps, taken = WEIGHT_STEPS[int(visit.certificate.gap < LARGE_GAP)], 0
         for _ in range(max(WEIGHT_STEPS)):
             answer = Answer(self, visit.curves, linear, theta)
             value = answer.value + regularizer.value(theta)
