@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from compiled import compiled_only
 
 from manykernels.loops import degree, elementwise, features, lp_projection, strings, word_pairs, words
 from manykernels.loops.pairs import pair_steps
@@ -41,6 +42,7 @@ def test_kernels_of_a_block_are_added_with_their_shifts_weights_and_factors(dtyp
         )
 
 
+@compiled_only
 @pytest.mark.parametrize("columns", [5, 256, 300])
 def test_common_words_at_their_places_are_added(columns):
     """70 letters are two words of bits; columns in runs of 256; letters from 4 on match nothing."""

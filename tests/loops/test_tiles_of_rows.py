@@ -47,14 +47,19 @@ def words_of(letters, values, i, low, high):
             at_node += 1
 
 
+def plain(loop):
+    """The Python function of a loop, which is its own under NUMBA_DISABLE_JIT=1."""
+    return getattr(loop, "py_func", loop)
+
+
 def in_python(loop, tile, monkeypatch):
     """The loop as Python runs it, with tiles of so many rows."""
 
     def called(*args):
         with monkeypatch.context() as patch:
             patch.setattr(degree, "ROWS_PER_TILE", tile)
-            patch.setattr(degree, "_cursors", degree._cursors.py_func)
-            loop.py_func(*args)
+            patch.setattr(degree, "_cursors", plain(degree._cursors))
+            plain(loop)(*args)
 
     return called
 

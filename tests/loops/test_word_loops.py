@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from compiled import compiled_only
 
 from manykernels.banks.words.linadd import WordBank
 from manykernels.kernels import KernelList
@@ -96,6 +97,7 @@ def check(bank, F, root, seed=0):
     close(vectors.q, np.zeros(M), by=10)
 
 
+@compiled_only
 @pytest.mark.parametrize("both, store, normalize", [
     (False, "map", None), (False, "sorted", "spherical"), (True, "map", "spherical"), (True, "sorted", None)
 ])  # fmt: skip
@@ -113,6 +115,7 @@ def test_words_at_any_place_are_counted_in_every_string(both, store, normalize):
     check(bank, F, None if normalize is None else np.where(root < 1e200, root, 0.0))
 
 
+@compiled_only
 @pytest.mark.parametrize("store, normalize", [("map", "spherical"), ("sorted", None)])
 def test_words_at_their_places_are_counted_in_every_string(store, normalize):
     length = 30_000
@@ -133,6 +136,7 @@ def test_words_at_their_places_are_counted_in_every_string(store, normalize):
     check(bank, F, None if normalize is None else root)
 
 
+@compiled_only
 @pytest.mark.parametrize("both", [False, True])
 def test_a_whole_window_with_an_unknown_letter_anywhere_does_not_count(both):
     """Also where the unknown letter is in the last letters of the window, beyond those that its word has."""
