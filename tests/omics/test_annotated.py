@@ -180,7 +180,7 @@ def test_wrong_annotated_data_get_a_sentence_with_the_cure(adata, mdata):
         (lambda: views(adata, layer="raw"), r"layer='raw' is not in 'X': its layers are \['twice'\]"),
         (lambda: views(mdata, layer={"atac": "raw"}), r"names modalities that are not taken: they are \['rna', 'meth"),
         (lambda: views(anndata.AnnData(obs=adata.obs)), "'X' has no matrix X: fill it in"),
-        (lambda: MKLSurvival().fit(adata, "age"), "y='age' are names: give the columns"),
+        (lambda: MKLSurvival().fit(adata, "age"), "y has shape .* give the event and the time of every"),
         (lambda: relevance(MKLClassifier(), adata, "disease", groups="town"), "obs has no column 'town'"),
         (lambda: views(adata, obsm="umap"), r"obsm has no 'umap': it has \['pca'\]"),
         (lambda: views(mdata, modalities="atac"), r"it has \['rna', 'methylation', 'protein'\]"),

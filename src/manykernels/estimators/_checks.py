@@ -31,7 +31,6 @@ from ..streaming.stream import Stream
 from .check_inputs import (
     as_mixed,
     check_kernel_order,
-    check_order,
     check_stack,
     check_table,
     check_train_ids,
@@ -115,12 +114,11 @@ class Checks(BaseEstimator):
         if is_precomputed(self) or isinstance(self.kernels, Source):
             raise ValueError(f"{what} has no effect on matrices or on kernels that make their own bank: take None.")
 
-    def _check_data(self, X, y, sample_weight, task, covariates=None):
+    def _check_data(self, X, y, sample_weight, task, covariates=None, strata=None, groups=None):
         """The `Checked` data of a fit, a search or a path; records the features of X."""
-        check_order(X, sample_weight, "sample_weight")
-        check_order(X, task, "task")
-        X, y, covariates, sample_weight, task = open_annotated(X, y, covariates, sample_weight, task)
-        y, multilabel = self._check_y(y)
+        own = dict(sample_weight=sample_weight, task=task, strata=strata, groups=groups)
+        X, y, covariates, sample_weight, task, strata, _ = open_annotated(X, y, covariates, **own)
+        y, multilabel = self._check_y(y) if strata is None else self._check_y(y, strata)
         host, card = to_host(X)
         X = self._check_X(host, reset=True)
         n = n_examples(X)

@@ -22,6 +22,7 @@ from ..kernels import KernelList
 from ..kernels.annotated import obs_columns
 from ..kernels.nystroem import approximated
 from ..kernels.precomputed import with_psd
+from ..kernels.rows import check_rows
 from ..kernels.view_data import n_examples
 from ..solution import Solution
 from ..solvers import seed_of
@@ -168,6 +169,7 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
             if covariates is not None or optional(self, "covariate_names_") is not None:
                 raise ValueError(f"X={X!r} is read block by block, and covariates are for data in memory: load X.")
             return decide(self, X, lambda block: self._decide(block, task, tell=tell))
+        check_rows(X, task=task, covariates=covariates)
         covariates = obs_columns(X, covariates)
         with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
@@ -191,6 +193,7 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
             if covariates is not None:
                 raise ValueError(f"X={X!r} is read block by block, and covariates are for data in memory: load X.")
             return decide(self, X, lambda block: self.decision_parts(block, task))
+        check_rows(X, task=task, covariates=covariates)
         with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
             ask, known = self.predictor_.parts, (self.dual_coef_, self.kernel_weights_)
@@ -211,6 +214,8 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
         check_is_fitted(self)
         if Y is not None and is_precomputed(self):
             raise ValueError('Y is not allowed with kernels="precomputed": X already holds the kernel values.')
+        check_rows(X, task=task)
+        check_rows(Y, "Y", task_Y=task_Y)
         theta = np.mean(np.atleast_2d(self.kernel_weights_), axis=0)
         with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)

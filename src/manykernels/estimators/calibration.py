@@ -8,7 +8,8 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 
-from .check_inputs import open_annotated, optional
+from ..kernels.annotated import read_annotated
+from .check_inputs import optional
 from .check_targets import make_splits
 from .outputs import read_labels
 from .shared_kernels import views_or
@@ -22,7 +23,7 @@ def learn_sigmoids(model, X, y, examples):
     f are decisions of models fitted without the example's fold. X and y are as the user gave them, and `examples` are
     read from them.
     """
-    X, y, _ = open_annotated(X, y, None)
+    X, y = read_annotated(X, y)
     Y, weight, task, covariates = examples.Y, examples.weight, examples.task, examples.covariates
     plain = clone(model).set_params(calibrate=None, checkpoint=None, verbose=False, warm_start=False)
     plain.set_params(C=optional(model, "C_", model.C))  # C="auto" is chosen once, on all examples

@@ -8,8 +8,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from .._validation import shown
-from ..kernels.annotated import is_annotated, obs_columns, read_annotated
-from ..kernels.frames import has_ids, listed, not_numeric
+from ..kernels.annotated import obs_columns, read_annotated
+from ..kernels.entries import check_entries, check_masks
+from ..kernels.frames import listed, missing_entries, not_numeric
+from ..kernels.rows import check_rows
 from ..kernels.stack import KernelStack
 from ..kernels.stack_columns import StackColumns
 from ..kernels.stack_examples import StackExamples
@@ -82,6 +84,7 @@ def check_stack(X, square, trained=None):
             f'X is a {type(X).__name__}, but kernels="precomputed" needs kernel matrices: give KernelStack({given}), '
             "or KernelStack(matrices, names=[...]) with a list of matrices."
         )
+    check_masks("X", X)
     X = X if isinstance(X, KernelStack) else np.asarray(X)
     if X.dtype.kind not in "biufO":
         raise ValueError(f"X has entries of type {X.dtype}, but kernel matrices are real: give X.real, or numbers.")
@@ -142,11 +145,7 @@ def check_table(model, X, reset, options):
         raise ValueError(f"X is a {type(X).__name__}, not yet computed: give X.collect().")
     if X is None:
         raise ValueError(f"X is {X!r}: give a table with a row per example, an array, a DataFrame or a sparse matrix.")
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise ValueError(
-            "X is a masked array, and its mask would be lost: fill it in, or give X.astype(float).filled(np.nan) to "
-            'kernels with missing="zero".'
-        )
+    check_entries("X", X)
     try:
         return validate_data(model, X, reset=reset, **options)
     except ValueError as error:
@@ -171,43 +170,15 @@ def check_table(model, X, reset, options):
         raise
 
 
-def open_annotated(X, y, covariates, *columns):
+def open_annotated(X, y, covariates, **columns):
     """(X, y, covariates, *columns) with an AnnData or MuData as views, and names of its obs as these columns.
 
-    A ValueError if y or the covariates have the examples of X in another order, see `check_order`.
+    Everything that has one entry per example is matched, see `check_rows`.
     """
-    check_order(X, y)
-    check_order(X, covariates, "covariates")
+    check_rows(X, y=y, covariates=covariates, **columns)
     covariates = obs_columns(X, covariates)
-    X, y, *columns = read_annotated(X, y, *columns)
-    return X, y, covariates, *columns
-
-
-def check_order(X, y, called="y"):
-    """A ValueError if a pandas y has the ids of X in another order: of views, of a frame of pandas, of an AnnData."""
-    ids, index = _ids(X), None if is_views(y) else _ids(y)
-    if ids is None or index is None or ids == index or len(ids) != len(index) or set(ids) != set(index):
-        return
-    if isinstance(X, Views | KernelStack | StackExamples) and X.ids is not None:
-        other = ", or Views(..., examples=y.index)" if isinstance(X, Views) else ""
-        raise ValueError(f"{called} has the ids of X in another order: give {called}.loc[X.ids]{other}.")
-    cure = f"give {called} in the order of X" if is_views(X) else f"give {called}.loc[X.index]"
-    cure = f"give {called}.loc[X.obs_names]" if is_annotated(X) else cure
-    raise ValueError(f"{called} has the index of X in another order: {cure}.")
-
-
-def _ids(data):
-    """The ids of examples as a list; None if there are none, or if pandas has only numbered the rows."""
-    if is_annotated(data):
-        return data.obs_names.tolist()
-    if isinstance(data, KernelStack | StackExamples):
-        return None if data.ids is None else data.ids.tolist()
-    if is_views(data):
-        if isinstance(data, Views) and data.ids is not None:
-            return data.ids.tolist()
-        names = data.names if isinstance(data, Views) else data
-        return next((ids for name in names if (ids := _ids(data[name])) is not None), None)
-    return data.index.tolist() if has_ids(data) else None
+    X, y, *opened = read_annotated(X, y, *columns.values())
+    return X, y, covariates, *opened
 
 
 def check_y(model, y, numeric, several=False):
@@ -215,11 +186,12 @@ def check_y(model, y, numeric, several=False):
     refuse_iterator("y", y)
     labels = as_labels(y)
     given = np.asarray(y, object) if isinstance(y, list | tuple) else labels  # NumPy writes NaN beside texts as a text
-    missing = [v for v in given.ravel() if _is_missing(v)] if given.dtype == object else []
-    if missing:
+    missing = given[missing_entries(given)] if given.dtype == object else ()
+    if len(missing):
         raise ValueError(
             f"y has {len(missing)} missing values ({shown(missing[0])}): leave these examples out of X and y."
         )
+    check_entries("y", labels)  # of a frame
     _check_types(labels, numeric)
     if labels.ndim > 2:
         raise ValueError(f"y has shape {labels.shape}: give one target per example, (n,), or T of them, (n, T).")
@@ -275,10 +247,6 @@ def as_labels(y):
     """y as an array, an empty one if y is no list or array."""
     # y of any library
     return np.asarray(y) if isinstance(y, list | tuple) or hasattr(y, "__array__") else np.empty(0)
-
-
-def _is_missing(value):
-    return type(value).__name__ in ("NoneType", "NAType", "NaTType") or isinstance(value, float) and value != value
 
 
 def take_examples(X, rows):

@@ -395,6 +395,6 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         """The weighted share of examples whose class is right, or all of whose labels are right."""
         from sklearn.metrics import accuracy_score
 
-        covariates = obs_columns(X, covariates)
-        X, y = read_targets(X, y, sample_weight)
+        rows = dict(sample_weight=sample_weight, task=task, covariates=covariates)
+        covariates, (X, y) = obs_columns(X, covariates), read_targets(X, y, **rows)
         return accuracy_score(y, self.predict(X, task, covariates), sample_weight=sample_weight)

@@ -8,6 +8,7 @@ from .._validation import check_number, parse_bytes
 from ..banks.compact import CompactPredictor, density_of, keeps_support, members_of, operations
 from ..banks.pairwise_predictor import PairwisePredictor
 from ..banks.reduced_set import ReducedSet
+from ..kernels.rows import check_rows
 from ..kernels.view_data import n_examples
 from ..streaming import is_source
 from .check_inputs import optional, take_examples
@@ -25,6 +26,7 @@ def compressed(model, tol, X, task):
     check_number("tol", tol, 0, 1)
     predictor, A, theta = model.predictor_, model.dual_coef_, np.atleast_2d(model.kernel_weights_)
     _refuse(model, predictor, X)
+    check_rows(X, task=task)
     if predictor.by_features:
         return _as_it_is(model, tol, "decisions are computed from explicit features, not from pairs of examples")
     before = operations(predictor, A, theta)

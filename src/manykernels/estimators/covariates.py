@@ -15,6 +15,7 @@ import numpy as np
 from .._callers import caller_level
 from .._state import check, check_array, check_is, check_list, check_plain
 from .._validation import shown
+from ..kernels.entries import check_entries
 from ..kernels.frames import check_names, is_frame, listed, missing_entries, to_numbers
 from ..regularizers import Regularizer
 from ..weighting import Uniform
@@ -146,6 +147,7 @@ def _columns(given, n):
 
 def _column(name, column, n):
     """(values (n,), levels or None for numbers) of a column of any library; a ValueError for missing values."""
+    check_entries(f"covariates: {name!r}", column)
     values, levels = np.asarray(column), None
     if values.dtype == object and not any(isinstance(value, str) for value in values.flat):
         with suppress(TypeError, ValueError):  # nullable numbers become floats, with NaN for missing ones
@@ -157,8 +159,8 @@ def _column(name, column, n):
             f"covariates: {name!r} has {lost} missing values: leave these examples out, fill them in, or make missing "
             "a category of its own."
         )
-    if values.dtype.kind in "cmM" or values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise ValueError(f"covariates: {name!r} has infinite or complex numbers or times: give finite real numbers.")
+    if values.dtype.kind == "c" or values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError(f"covariates: {name!r} has infinite or complex numbers: give finite real numbers.")
     kept = str(getattr(column, "dtype", "")) == "category"  # of pandas
     if values.dtype.kind not in "biuf" or kept:
         known = list(column.cat.categories) if kept else None

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import regularizers
 from ..inner.systems import blas_for
-from ..kernels.annotated import obs_columns
-from .check_inputs import check_order, is_precomputed, open_annotated, optional
+from ..kernels.annotated import obs_columns, opened_column
+from ..kernels.rows import check_rows
+from .check_inputs import is_precomputed, optional
 from .check_targets import make_splits
 from .fold_model import FoldModel
 from .search import LOO, Search, choose_candidate, grid_of_C, is_exact, list_of_regularizers
@@ -59,10 +60,9 @@ class CrossValidated:
             raise ValueError(f'refit={self.refit!r} is not allowed: give "best", "1se" or a function of cv_results_.')
         plain = self._plain(**self._plain_params(C=float(Cs[0]), regularizer=found[0]))
         plain._check_params()
-        check_order(X, groups, "groups")
-        X, y, covariates, sample_weight, task, groups = open_annotated(X, y, covariates, sample_weight, task, groups)
-        X, labels, _, weight, tasks, _, Z = self._check_data(X, y, sample_weight, task, covariates)
-        n = len(labels)
+        named, own = opened_column(X, groups), dict(covariates=covariates, groups=groups)
+        X, labels, _, weight, tasks, _, Z = self._check_data(X, y, sample_weight, task, **own)
+        n, groups = len(labels), named
         loo = isinstance(self.cv, str) and self.cv == LOO
         if loo:
             self._check_loo(found, groups)
@@ -149,6 +149,7 @@ class CrossValidated:
             )
         from sklearn.metrics import check_scoring
 
+        check_rows(X, y=y, sample_weight=sample_weight, covariates=covariates)
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         model: Any = self
         covariates = obs_columns(X, covariates)

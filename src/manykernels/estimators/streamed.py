@@ -19,6 +19,7 @@ from ..kernels.annotated import read_annotated
 from ..kernels.base import len_
 from ..kernels.frames import is_frame
 from ..kernels.metric import MetricKernel
+from ..kernels.rows import check_rows
 from ..kernels.spec import as_spec
 from ..regularizers import Regularizer
 from ..solution import Solution
@@ -30,7 +31,7 @@ from ..streaming.moments import normalisation
 from ..streaming.shards import blocks_of, filled_blocks
 from ..streaming.sources.base import naming
 from ..streaming.stream import Stream, stand_in
-from .check_inputs import check_order, optional
+from .check_inputs import optional
 from .choose_c import is_auto, with_chosen_C
 from .new_data_warning import gathered
 from .plan import BasePlan, Examples, FitPlan, Solved
@@ -54,7 +55,10 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any, covari
             f"y=None has no targets of {source!r}: give an array, or the name of the targets in the source."
         )
     with Stream(source.with_target(y) if named else source, model.n_jobs) as stream:
-        y = stream.y if named else np.asarray(y.compute() if hasattr(y, "compute") else y)  # Dask's
+        if not named:
+            y = y.compute() if hasattr(y, "compute") else y  # Dask's
+            check_rows(None, y=y, sample_weight=sample_weight, task=task)
+        y = stream.y if named else np.asarray(y)
         if named and (lost := int(np.sum(y != y))):
             raise ValueError(f"{source!r}: y={name!r} has {lost} missing values: leave these examples out.")
         if len(y) != len(stream):
@@ -62,14 +66,12 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any, covari
         return model.fit(stream, y, sample_weight, task, covariates=covariates)
 
 
-def read_targets(X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any]:
+def read_targets(X: Any, y: Any, **parts: Any) -> tuple[Any, Any]:
     """(X, y); the targets themselves where y is their name in a source, an AnnData or a MuData X.
 
-    A ValueError if y or the weights have the examples of X in another order, see `check_order`.
+    Rows of y and of `parts` are matched with those of X, see `check_rows`.
     """
-    if not is_source(X):
-        check_order(X, y)
-        check_order(X, sample_weight, "sample_weight")
+    check_rows(None if is_source(X) else X, y=y, **parts)
     X, y = read_annotated(X, y)
     if not (isinstance(y, str) and is_source(X)):
         return X, y

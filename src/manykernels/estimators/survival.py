@@ -8,14 +8,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
-from ..kernels.annotated import is_annotated, obs_column
+from ..kernels.rows import check_rows
 from ..kernels.view_data import n_examples
 from ..losses.base import Loss
 from ..losses.coupled import STRATUM
 from ..regularizers.base import Regularizer
 from ..solvers.base import BaseSolver
 from .base import MKLBase
-from .check_inputs import check_order
 from .check_targets import check_loss_of, check_weight
 from .choose_c import check_C
 from .path import HasPath
@@ -160,16 +159,13 @@ class MKLSurvival(HasPath, MKLBase):
         `covariates` (n, q), a frame, a dict of columns or an array, such as age and sex, are adjusted for and not
         penalised: the risk is Σ_m f_m(x) + zᵀw. Columns that are not numbers are categories. Predictions need them too.
         """
-        check_order(X, y)
-        if isinstance(strata, str) and is_annotated(X):
-            strata = obs_column(X, strata)
-        return self._fit(self._read(X, read_times(y, strata), sample_weight, task, covariates))
+        return self._fit(self._read(X, y, sample_weight, task, covariates, strata))
 
-    def _read(self, X, y, sample_weight=None, task=None, covariates=None):
+    def _read(self, X, y, sample_weight=None, task=None, covariates=None, strata=None):
         """The `Examples` of a fit; sets `unique_times_` and `strata_`."""
         self._check_params()
         C, loss = check_C(self.C), check_loss_of(self, "survival", PARAMETER_OF)
-        X, y, _, weight, task, card, Z = self._check_data(X, y, sample_weight, task, covariates)
+        X, y, _, weight, task, card, Z = self._check_data(X, y, sample_weight, task, covariates, strata)
         if not y["event"][weight > 0].any():
             raise ValueError(
                 f"y has no event among {int((weight > 0).sum())} examples with weight: all times are censored, and "
@@ -189,12 +185,8 @@ class MKLSurvival(HasPath, MKLBase):
         own = dict(task=task, card=card, covariates=Z)
         return Examples(X, Y[None], weight, C * weight, loss, C, loss.takes_intercept, **own)
 
-    def _check_data(self, X, y, sample_weight, task, covariates=None):
-        check_order(X, y)
-        return super()._check_data(X, read_times(y), sample_weight, task, covariates)
-
-    def _check_y(self, y):
-        return y, False
+    def _check_y(self, y, strata=None):
+        return read_times(y, strata), False
 
     def _store(self, plan, solved):
         super()._store(plan, solved)
@@ -298,6 +290,7 @@ class MKLSurvival(HasPath, MKLBase):
                 f"loss={losses.get(self.loss).name!r} orders the examples by risk and has no hazard: take loss='cox' "
                 "for survival functions."
             )
+        check_rows(X, strata=strata, task=task, covariates=covariates)
         at = self._strata_of(strata, n_examples(X))
         f = self._decide(X, task, covariates)[:, 0]
         if self._gives_risk():
@@ -333,8 +326,7 @@ class MKLSurvival(HasPath, MKLBase):
         covariates: Any = None,
     ) -> float:
         """Harrell's concordance index: the share of comparable pairs in the right order of risk, 0.5 by chance."""
-        check_order(X, y)
-        check_order(X, sample_weight, "sample_weight")
+        check_rows(X, y=y, sample_weight=sample_weight, task=task, covariates=covariates)
         y = read_times(y)
         weight = None if sample_weight is None else check_weight(sample_weight, len(y))
         return concordance(y, self.predict(X, task, covariates), weight)

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..kernels.frames import is_frame, missing_entries
+from ..kernels.entries import check_entries
+from ..kernels.frames import is_frame, listed, missing_entries
+from ..kernels.rows import check_rows
 from .check_inputs import refuse_iterator
 
 EVENT_NAMES = ("event", "e", "status", "event_observed", "observed", "cens", "fstat", "death", "dead")
@@ -25,7 +27,7 @@ def survival_targets(event: ArrayLike, time: ArrayLike, strata: ArrayLike | None
     event : array (n,) of bool or 0 and 1
         Whether the event was observed; False if the time is censored.
     time : array (n,)
-        The time of the event or of censoring, at least 0.
+        The time of the event or of censoring, at least 0. Durations, of timedelta64, become days.
     strata : array (n,), optional
         Groups with a baseline hazard of their own, such as hospitals.
 
@@ -40,6 +42,7 @@ def survival_targets(event: ArrayLike, time: ArrayLike, strata: ArrayLike | None
     array([( True, 3. ), (False, 5.5)],
           dtype=[('event', '?'), ('time', '<f8')])
     """
+    check_rows(None, event=event, time=time, strata=strata)
     parts: list[tuple[str, Any, np.ndarray]] = [
         ("event", "?", _events(np.asarray(event))),
         ("time", "<f8", _times(np.asarray(time))),
@@ -73,34 +76,55 @@ def read_times(y: Any, strata: ArrayLike | None = None) -> np.ndarray:
                 f"y has the columns {list(map(str, y.columns))}: name them 'event' and 'time' (and 'strata'), or give "
                 "survival_targets(event, time)."
             )
-        strata = y[own].to_numpy() if own is not None and strata is None else strata
+        _refuse_unread(list(y.columns), [event, time, own], strata)
+        strata = y[own].to_numpy() if own is not None else strata
         return survival_targets(y[event].to_numpy(), y[time].to_numpy(), strata)
+    check_entries("y", y)
     array = np.asarray(y)
     if array.dtype.kind in "US" and array.size <= 3:
         raise ValueError(
             f"y={y!r} are names: give the columns themselves, such as survival_targets(data.obs['event'], "
             "data.obs['time'])."
         )
-    if array.dtype.names:
-        if not 2 <= len(array.dtype.names) <= 3:
-            raise ValueError(f"y has the fields {array.dtype.names}: give event, time and, if there are any, strata.")
-        fields = [array[name] for name in array.dtype.names]
+    if array.dtype.names and len(array.dtype.names) > 1:
+        names = list(array.dtype.names)
+        known = names[:2] + [name for name in names[2:3] if name.lower() in STRATA_NAMES]
+        fields = [array[name] for name in names]
     elif array.ndim == 2 and array.shape[1] in (2, 3):
+        names = known = ["event", "time", "stratum"][: array.shape[1]]
         fields = list(array.T)
         if not set(np.unique(fields[0].astype(float))) <= {0.0, 1.0}:
             raise ValueError(
                 "the first column of y has other values than 0 and 1: the columns are (event, time); give y[:, ::-1], "
                 "or survival_targets(event, time)."
             )
+        if array.dtype.kind == "f" and (array[:, 2:] % 1).any():
+            raise ValueError(
+                f"the third column of y has {array[array[:, 2] % 1 != 0][0, 2]:g}: the columns are (event, time, "
+                "stratum), and strata are whole numbers. Times of entry are not read."
+            )
     else:
         raise ValueError(
             f"y has shape {array.shape}: give the event and the time of every example, survival_targets(event, time)."
         )
-    return survival_targets(fields[0], fields[1], strata if strata is not None or len(fields) < 3 else fields[2])
+    _refuse_unread(names, known, strata)
+    return survival_targets(fields[0], fields[1], strata if len(fields) < 3 else fields[2])
 
 
 def _named(names, known):
     return next((names[name] for name in known if name in names), None)
+
+
+def _refuse_unread(names, read, strata):
+    """A ValueError if y has other columns than event, time and maybe stratum, or if strata are given beside its own."""
+    strange = [name for name in names if name not in read]
+    if strange:
+        raise ValueError(
+            f"y has the columns {names}, but only event, time and strata are read: leave out {listed(strange)}. "
+            "Cox's model with delayed entry, where examples enter the study later, is not supported."
+        )
+    if strata is not None and len(names) > 2:
+        raise ValueError(f"y has its own strata, {names[2]!r}, and strata is given too: leave out one of them.")
 
 
 def _events(event):
@@ -120,6 +144,10 @@ def _events(event):
 
 
 def _times(time):
+    if time.dtype.kind == "M":
+        raise ValueError("time holds dates: give the time since the start, time - start, as numbers or durations.")
+    time = time / np.timedelta64(1, "D") if time.dtype.kind == "m" else time
+    check_entries("time", time)
     try:
         time = time.astype(float)
     except (TypeError, ValueError):

@@ -8,6 +8,7 @@ from sklearn.base import clone, is_classifier, is_outlier_detector
 
 from ..estimators.check_inputs import take_examples
 from ..kernels.low_rank import LowRank
+from ..kernels.rows import check_rows
 from ..kernels.spec import KernelSpec, as_spec
 from ..kernels.view_data import n_examples
 from .tables import check_model
@@ -114,6 +115,7 @@ def approximation_error(model: Any, X: Any, y: Any = None, n: int = 2000, random
             "model has no kernels of low rank, so there is no error: give approximation='nystroem' or 'rff', or "
             "kernels such as Nystroem(RBF())."
         )
+    check_rows(X, y=y)
     size = n_examples(X)
     n = min(n, max(size // 3, 2))
     order = np.random.default_rng(random_state).permutation(size)

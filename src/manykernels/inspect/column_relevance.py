@@ -68,7 +68,7 @@ def column_relevance(
     """
     check_plain(model)
     check_integer("n_permutations", n_permutations)
-    X, y, covariates, groups = open_annotated(X, y, covariates, groups)
+    X, y, covariates, groups = open_annotated(X, y, covariates, groups=groups)
     y, n = targets(model, y, scoring), n_examples(X)
     splits = make_splits(cv, np.zeros((n, 1)), y, is_classifier(model), groups)
     rng, score = check_random_state(random_state), scorer_of(model, scoring)

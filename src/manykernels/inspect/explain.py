@@ -11,6 +11,7 @@ from .._validation import check_choice, check_integer
 from ..estimators.covariates import level_of
 from ..kernels.frames import is_frame, is_pandas
 from ..kernels.row_selection import take
+from ..kernels.rows import check_rows
 from ..kernels.view_data import n_examples
 from ..kernels.views import Views
 from ..sequences import Sequences
@@ -83,6 +84,7 @@ def explain_sequences(
         raise ValueError(f"mode={mode!r} is for method='gkmexplain': leave it out.")
     mode = check_integer("mode", 0 if mode is None else mode, 0, 4)
     row = row_of(model, label)
+    check_rows(X, covariates=covariates)
     source = _Source(model, X, row, view, covariates)
     out = np.zeros((source.M if by_kernel else 1, int(source.sequences.lengths.sum()), source.sequences.alphabet.size))
     base = source.unchanged()

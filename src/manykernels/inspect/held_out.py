@@ -125,7 +125,9 @@ def relevance(
     if refits is not None:
         check_integer("refits", refits, 0)
     check_number("level", level, 0, 1)
-    X, y, covariates, groups, sample_weight = open_annotated(X, y, covariates, groups, sample_weight)
+    X, y, covariates, groups, sample_weight = open_annotated(
+        X, y, covariates, groups=groups, sample_weight=sample_weight
+    )
     X = among_themselves(X)
     y, n = targets(model, y, scoring), n_examples(X)
     if y.ndim not in (1, 2) or len(y) != n:

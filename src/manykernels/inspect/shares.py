@@ -10,6 +10,7 @@ from ..estimators.check_inputs import take_examples
 from ..estimators.covariates import level_of
 from ..kernels.annotated import obs_columns, read_annotated
 from ..kernels.normalize import inverse_root
+from ..kernels.rows import check_rows
 from ..kernels.view_data import n_examples
 from ._games import GamePart, counts_columns, divided, split_views, terms_of
 from .displays.base import check_fitted, class_names, members_of
@@ -82,6 +83,7 @@ def feature_shares(
     True
     """
     model = check_fitted(model)
+    check_rows(X, covariates=covariates)
     covariates, X, background = obs_columns(X, covariates), read_annotated(X)[0], read_annotated(background)[0]
     called, members = members_of(model, "source", sources)
     kernels, predictor = _kernel_list(model), model.predictor_

@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..estimators import MKLClassifierCV, MKLRegressorCV
-from ..estimators.check_inputs import among_themselves, take_examples
+from ..estimators.check_inputs import among_themselves, open_annotated, take_examples
 from ..estimators.check_targets import make_splits
 from ..estimators.plan import bank_of
 from ..estimators.search import grid_of_C
 from ..estimators.shared_kernels import views_or
 from ..inner.systems import blas_for
 from ..kernels.align import centred_products, cosines
-from ..kernels.annotated import read_annotated
 from ..kernels.view_data import n_examples
 from .displays.alignment_display import target_rows
 from .relevance_result import spread_of
@@ -149,7 +148,7 @@ def suggest(
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import type_of_target
 
-    X, y, groups = read_annotated(X, y, groups)
+    X, y, _, groups = open_annotated(X, y, None, groups=groups)
     X = among_themselves(X)
     y, n = np.asarray(y), n_examples(X)
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y

@@ -55,7 +55,12 @@ def read_annotated(X: Any, *columns: Any) -> tuple[Any, ...]:
     """(X as `Views`, the columns of obs that are given by their names); all unchanged if X is no AnnData or MuData."""
     if not is_annotated(X):
         return X, *columns
-    return as_views(X), *(obs_column(X, name) if isinstance(name, str) else name for name in columns)
+    return as_views(X), *(opened_column(X, name) for name in columns)
+
+
+def opened_column(X: Any, given: Any) -> Any:
+    """The column of obs if `given` is its name and X an AnnData or a MuData; else `given`."""
+    return obs_column(X, given) if isinstance(given, str) and is_annotated(X) else given
 
 
 def obs_columns(X: Any, given: Any) -> Any:

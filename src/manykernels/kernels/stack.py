@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from ._stack_ids import ids_of
+from .entries import check_entries, check_masks
 from .frames import is_frame
 from .matrix_files import MatrixFiles
 from .row_selection import axes, positions
@@ -75,6 +76,7 @@ class KernelStack:
             sparse = [k for k, K in enumerate(matrices) if issparse(K)]
             if sparse:
                 raise ValueError(f"matrices[{sparse[0]}] is sparse: give kernel matrices as arrays, K.toarray()")
+            check_masks("matrices", matrices)
             matrices = [np.asarray(K) for K in matrices]
             if not matrices or len({K.shape for K in matrices}) > 1 or matrices[0].ndim != 2:
                 shapes = sorted({K.shape for K in matrices})
@@ -82,6 +84,7 @@ class KernelStack:
             matrices = np.stack(matrices)
         if matrices.ndim != 3:
             raise ValueError(f"matrices has shape {matrices.shape}; a KernelStack is (M, n, n_train)")
+        check_entries("matrices", matrices)
         self.given = matrices.dtype  # its rounding is that of the entries
         if matrices.dtype not in (np.float32, np.float64):
             matrices = matrices.astype(np.float64)

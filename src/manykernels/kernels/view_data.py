@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from .._validation import shown
 from ..sequences import Sequences
 from .base import len_
+from .entries import check_masks
 from .frames import (
     called,
     check_names,
@@ -56,6 +57,8 @@ class ViewArrays:
                 raise ValueError("X={} has no view; give {name: array}.")
             self.given = X
             opaque = X if None in objects and len(X) == 1 else objects
+            for name, x in X.items():
+                check_masks(f"X[{name!r}]", x)
             self.X = {name: None if x is None else _as_view(x, name in opaque) for name, x in X.items()}
             sizes = {name: len_(x) for name, x in self.X.items() if x is not None}
             if len(set(sizes.values())) != 1 and (sizes or n is None):
@@ -64,6 +67,7 @@ class ViewArrays:
             self.n_features = {name: self._features(name, n_features) for name in X}
             self.finite = False
         else:
+            check_masks("X", X)
             self.given = {None: X}
             x = _as_columns(X, None in objects)
             self.X, self.n, self.n_features = {None: x}, len_(x), _width(x)

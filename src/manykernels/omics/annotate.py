@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.annotated import is_annotated, obs_columns
+from ..kernels.rows import check_rows
 
 
 def annotate(data: Any, model: Any, *, X: Any = None, relevance: Any = None, key: str = "manykernels") -> None:
@@ -46,6 +47,7 @@ def annotate(data: Any, model: Any, *, X: Any = None, relevance: Any = None, key
         raise ValueError(f"data is a {type(data).__name__}: give an AnnData or a MuData.")
     check_is_fitted(model)
     X = data if X is None else X
+    check_rows(X, data=data)
     theta = np.atleast_2d(model.kernel_weights_)
     outputs = ["weight"] if len(theta) == 1 else [str(label) for label in model.classes_]
     found = {

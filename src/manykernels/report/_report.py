@@ -113,7 +113,7 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
     chosen = model if search is None else search.best_estimator_
     asked = ReportOptions(**options)
     target = asked.target or (y if isinstance(y, str) else None)
-    X, y, adjusted, groups = open_annotated(X, y, asked.covariates, asked.groups)
+    X, y, adjusted, groups = open_annotated(X, y, asked.covariates, groups=asked.groups)
     X = among_themselves(X)
     kind, n = kind_of(chosen), n_examples(X)
     if is_list(asked.examples):

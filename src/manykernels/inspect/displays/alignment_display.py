@@ -12,6 +12,7 @@ from ...estimators import MKLSurvival
 from ...estimators.check_inputs import among_themselves, check_y, is_precomputed, take_examples
 from ...estimators.plan import bank_of, read_examples
 from ...kernels.align import centred_products, cosines
+from ...kernels.rows import check_rows
 from ...kernels.view_data import n_examples
 from ..tables import check_model, chosen_model
 from .base import Display, check_top
@@ -75,6 +76,7 @@ class AlignmentDisplay(Display):
         check_integer("max_examples", max_examples, 2)
         check_model(model)
         model = chosen_model(model)
+        check_rows(X, y=y)
         X = among_themselves(X)
         n = n_examples(X)
         if n > max_examples:

@@ -10,6 +10,7 @@ from ..._pictures import COLOURS, GREY, legend, plain, rows_of, shorts
 from ...estimators.check_inputs import take_examples
 from ...estimators.covariates import part_of
 from ...kernels.annotated import obs_columns
+from ...kernels.rows import check_rows
 from ...kernels.view_data import n_examples
 from .base import Display, check_fitted, check_top, class_names, members_of, output_number
 
@@ -76,6 +77,7 @@ class DecisionDisplay(Display):
         if strange := sorted(more.keys() - {"task", "covariates"}):
             raise TypeError(f"from_estimator has no argument {strange[0]!r}: of the examples it takes task, covariates")
         names, members = members_of(model, by, sources)
+        check_rows(X, **more)
         rows = _rows(examples, n_examples(X))
         extra = {} if more.get("task") is None else {"task": np.asarray(more["task"])[rows]}
         parts = model.decision_parts(take_examples(X, rows), **extra)

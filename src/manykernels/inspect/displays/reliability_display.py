@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._pictures import COLOURS, legend, plain
 from ..._validation import check_choice, check_integer
+from ...kernels.rows import check_rows
 from .base import Display
 
 
@@ -81,6 +82,7 @@ class ReliabilityDisplay(Display):
                 f"response='predict_proba': this {type(model).__name__} has none; take loss='logistic', "
                 "CalibratedClassifierCV, or 'decision_function'."
             )
+        check_rows(X, y=y)
         f = np.asarray(model.predict_proba(X) if proba else model.decision_function(X))
         y, classes = np.asarray(y), np.asarray(model.classes_)
         if y.ndim != 1:

@@ -1,0 +1,93 @@
+"""Which rows belong together: one decision for everything that has one entry per example."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._callers import caller_level
+from .annotated import is_annotated
+from .entries import check_entries
+from .frames import is_pandas, listed
+from .stack import KernelStack
+from .stack_examples import StackExamples
+from .view_data import is_views
+from .views import Views
+
+WITH_DATES = ("groups", "time")  # labels of groups, and survival times, whose durations become days
+SHARED = 1 / 3  # of the numbers of two indices: beyond it they are taken for numbers of the same rows
+
+
+def check_rows(X: Any, called: str = "X", **parts: Any) -> None:
+    """Whether rows of `parts` {argument: one entry per example, or a dict of columns} belong to those of X by position.
+
+    Parts are compared with X, whose name is `called`, and with each other. A ValueError if two have the same ids in
+    another order, or other ids, unless one has integers; a UserWarning if two are numbered alike in another order, and
+    the numbers may be those that pandas gives. Masks, dates and durations are refused too, see `check_entries`.
+    """
+    known = [] if (ids := ids_of(X)) is None else [(called, X, ids)]
+    for name, part in ((name, part) for name, part in parts.items() if part is not None):
+        columns = {f"{name}[{key!r}]": one for key, one in part.items()} if type(part) is dict else {name: part}
+        for label, column in columns.items():
+            check_entries(label, column, dates=name in WITH_DATES)
+            if (ids := ids_of(column)) is not None:
+                for before in known:
+                    _compare(before, (label, column, ids))
+                known.append((label, column, ids))
+
+
+def ids_of(data: Any) -> Any:
+    """The labels of the examples, an index of pandas or an array (n,); None if there are none."""
+    if data is None or isinstance(data, np.ndarray | list | tuple):
+        return None
+    if is_annotated(data):
+        return data.obs_names
+    if _has_own_ids(data):
+        return data.ids
+    if is_views(data):
+        names = data.names if isinstance(data, Views) else data
+        return next((ids for name in names if (ids := ids_of(data[name])) is not None), None)
+    index = getattr(data, "index", None)  # the user's frame; Dask's index is not in memory
+    return index if is_pandas(data) and hasattr(index, "equals") else None
+
+
+def _has_own_ids(data):
+    return isinstance(data, Views | KernelStack | StackExamples) and data.ids is not None
+
+
+def _compare(first, second):
+    """Raises or warns if two parts (name, data, ids) do not go together row by row."""
+    (name, data, ids), (other, column, others) = first, second
+    if ids is others or len(ids) != len(others) or not isinstance(ids, np.ndarray) and ids.equals(others):
+        return
+    ids, others = ids.tolist(), others.tolist()
+    if ids == others:
+        return
+    what = "ids" if _has_own_ids(data) else "obs_names" if is_annotated(data) else "" if is_views(data) else "index"
+    cure = f"{other}.loc[{name}.{what}]" if what and is_pandas(column) else f"{other} in the order of {name}"
+    cure += f", or Views(..., examples={other}.index)" if what == "ids" and isinstance(data, Views) else ""
+    what, given = "ids" if what == "ids" else "index", list(range(len(ids))) in (ids, others)
+    same, both = set(ids) == set(others), [{int}.issuperset(map(type, labels)) for labels in (ids, others)]
+    if same and not given:
+        raise ValueError(f"{other} has the {what} of {name} in another order: give {cure}.")
+    if not (same or any(both)):
+        strange = [label for label in others if label not in set(ids)]
+        raise ValueError(
+            f"{other} has ids that {name} does not have, {listed(strange)}: give {other} of the examples of {name}, or "
+            f"{other}.to_numpy() to match rows by position."
+        )
+    if same or not given and all(both) and _look_shuffled(ids, others):
+        warnings.warn(
+            f"{name} and {other} are numbered alike, but in different orders, and row i of {other} is taken for row i "
+            f"of {name}: if these numbers are ids, give {cure}; if not, call reset_index(drop=True) on both.",
+            UserWarning,
+            stacklevel=caller_level(),
+        )
+
+
+def _look_shuffled(ids, others):
+    """Whether two lists of numbers share many, and do not ascend alike, as rows that stood in one order would."""
+    shared = len(set(ids) & set(others)) >= SHARED * len(ids)
+    return shared and not np.array_equal(np.argsort(ids), np.argsort(others))
