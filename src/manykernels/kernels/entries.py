@@ -29,11 +29,11 @@ def check_entries(name: str, value: Any, dates: bool = False) -> None:
     """The same, and a ValueError for NaT and, unless `dates` are labels here, for dates and durations."""
     check_masks(name, value)
     dtype, listed = getattr(value, "dtype", None), isinstance(value, list | tuple)  # of any library
-    kind = "O" if listed else getattr(dtype, "kind", "")
+    kind = "O" if listed else getattr(dtype, "kind", "")  # of polars none
     if kind == "O":
         entries = value if listed else np.asarray(value).ravel().tolist()
         clocks = not _CLOCKS.isdisjoint({kind.__name__ for kind in set(map(type, entries))})
-    else:  # polars has no kinds
+    else:
         clocks = kind in ("M", "m") or not kind and str(dtype).startswith(("Date", "Duration", "Time"))
     if not clocks:
         return

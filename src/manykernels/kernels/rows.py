@@ -49,8 +49,8 @@ def ids_of(data: Any) -> Any:
     if is_views(data):
         names = data.names if isinstance(data, Views) else data
         return next((ids for name in names if (ids := ids_of(data[name])) is not None), None)
-    index = getattr(data, "index", None)  # the user's frame; Dask's index is not in memory
-    return index if is_pandas(data) and hasattr(index, "equals") else None
+    index = getattr(data, "index", None)  # the user's frame
+    return index if is_pandas(data) and hasattr(index, "equals") else None  # Dask's index is not in memory
 
 
 def _has_own_ids(data):
