@@ -36,6 +36,7 @@ class KernelGroup:
         pairs = {None: Called, "gram": Gram}.get(base)
         self.pairs = PairBase(base, X, dtype) if pairs is None else pairs(self.kernels[0], dtype)
         vars(self).update(self._read_forms(dtype))
+        self.pairs.rate = float(self.rate.max()) if (self.degree == 0).all() else np.inf
 
     def _read_forms(self, dtype):
         """{attribute: value} of the attributes that follow from the kernels and the task."""

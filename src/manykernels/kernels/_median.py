@@ -45,6 +45,7 @@ def _distances(x, base):
 
     if base == "l1" or x.shape[1] <= FEW_COLUMNS:
         return pdist(x, "cityblock" if base == "l1" else "sqeuclidean")
+    x = x - x.mean(axis=0)  # keeps the digits of differences far from 0
     own = np.einsum("ij,ij->i", x, x)
     return (own[:, None] + own - 2 * x @ x.T)[np.triu_indices(len(x), 1)]
 

@@ -10,6 +10,10 @@ from .._threads import run_blocks, slices
 
 KINDS = {"dot": 0, "sqdist": 1, "l1": 2, "chi2": 3, "min": 4}
 MAX_PLAIN_VALUES = 2**24  # kernel values of one call that NumPy computes, in some 0.1 s
+MAX_LOST = {4: 1e-4, 8: 1e-9}  # of a kernel value by rounding of ‖x‖² + ‖y‖² − 2⟨x, y⟩, by the bytes of a number
+NEAR = {4: 1e-3, 8: 1e-6}  # of ‖x‖² + ‖y‖²: smaller distances are then computed from x − y
+MAX_GATHERED = 2**18  # numbers of such pairs at a time
+FAR_COLUMN = 3.0  # standard deviations of a sparse column from 0 to its mean, which is then subtracted
 _MAX_LOOP_COLUMNS = 4  # of a direct loop, which is as fast as BLAS here, and free of cancellation
 
 
@@ -130,20 +134,35 @@ def _centre(X):
         return middle if np.linalg.norm(mean - middle) > 10 * usual > 0 else mean
 
 
+def _sparse_centre(X):
+    """The means (d,) of the columns of a sparse X far from 0, 0 of the others; None if no column is.
+
+    At least 1 − 1 / (1 + `FAR_COLUMN`²) of the entries of such a column are stored, so that few are filled in.
+    """
+    X, n = sp.csr_array(X, dtype=np.float64), max(X.shape[0], 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, square = X.sum(axis=0) / n, X.multiply(X).sum(axis=0) / n
+        far = mean**2 > FAR_COLUMN**2 * (square - mean**2)
+    return np.where(far, mean, 0.0) if far.any() else None
+
+
 class TooLarge(ValueError):
     """The numbers are too large for the precision."""
 
 
 class PairBase:
-    """The base `kind` on data like X, with the centre of X, which both sides of a distance subtract."""
+    """The base `kind` on data like X, with the centre of X, which both sides of a distance subtract.
 
-    def __init__(self, kind, X, dtype):
+    `rate` is the largest one of its kernels exp(−rate B), from which follows how precise B must be.
+    """
+
+    def __init__(self, kind, X, dtype, rate=np.inf):
         if kind not in (*KINDS, "same"):
             raise ValueError(f"base={kind!r} of a kernel must be None or one of {', '.join(map(repr, KINDS))}.")
-        self.kind, self.dtype = kind, np.dtype(dtype)
+        self.kind, self.dtype, self.rate = kind, np.dtype(dtype), rate
         self.centre = None
-        if kind in ("sqdist", "l1") and not sp.issparse(X):
-            self.centre = _centre(np.asarray(X))
+        if kind in ("sqdist", "l1"):
+            self.centre = _sparse_centre(X) if sp.issparse(X) else _centre(np.asarray(X))
 
     def to_state(self):
         """The state for a file; `like` reads it."""
@@ -166,10 +185,13 @@ class PairBase:
         if sp.issparse(X):
             if self.kind not in ("dot", "sqdist"):
                 raise ValueError(f"A kernel on {self.kind!r} needs dense data, X is sparse; pass X.toarray().")
-            x = X.tocsr().astype(self.dtype)
+            x = X.tocsr()
+            if self.centre is not None:
+                x = sp.csr_array(x) - sp.csr_array(np.ones((n, 1))) @ sp.csr_array(self.centre[None])
+            x = x.astype(self.dtype)
             if x.nnz:
                 self.check_size(abs(x).max(axis=0).toarray().reshape(-1, 1))
-            square = np.asarray(x.multiply(x).sum(axis=1), self.dtype).ravel()
+            square = np.asarray(x.multiply(x).sum(axis=1, dtype=np.float64), self.dtype).ravel()
         else:
             X = np.asarray(X)
             if self.kind in ("chi2", "min") and n and X.min(initial=0) < 0:
@@ -195,7 +217,21 @@ class PairBase:
             side = BlockSide(x, own, square if self.kind == "sqdist" else None, index)
         if x.shape[0] == 1 and n and isinstance(x, np.ndarray):
             side.reach()
+        if index is not None and self.dtype == np.float32:
+            self.check_digits(side)
         return side
+
+    def check_digits(self, side):
+        """A `TooLarge` if examples in float32 have too few digits for their distances."""
+        if self.kind not in ("sqdist", "l1") or self.rate == np.inf:
+            return
+        size = np.sqrt(self.rate * side.square) if self.kind == "sqdist" else self.rate * np.abs(side.x).sum(axis=0)
+        most = float(np.max(size, initial=0.0))
+        if most * np.finfo(np.float32).eps > MAX_LOST[4]:
+            raise TooLarge(
+                f"X holds examples {most:.0e} widths of a kernel away from the others, and float32 does not "
+                "have the digits for their distances: take float64, or rescale X, for example with StandardScaler()."
+            )
 
     def check_size(self, x):
         """A `TooLarge` if B between examples like x (d, n) would overflow."""
@@ -241,9 +277,27 @@ class PairBase:
             out += left.square[:, None]
             out += right.square
             np.maximum(out, 0, out=out)
+            size = float(np.max(left.square, initial=0)) + float(np.max(right.square, initial=0))
+            lost = self.rate * size * float(np.finfo(out.dtype).eps)
+            if lost > MAX_LOST[out.itemsize] and not isinstance(left.x, Entries):
+                self._near(left, right, out)
         if hits is not None:
             out[hits] = left.own[hits[0]]
         return out
+
+    def _near(self, left, right, out):
+        """Computes the distances of near examples again, from differences."""
+        pairs = np.nonzero(out <= NEAR[out.itemsize] * (left.square[:, None] + right.square))
+        step = max(1, MAX_GATHERED // max(left.x.shape[1 if sp.issparse(left.x) else 0], 1))
+        for first in range(0, len(pairs[0]), step):
+            i, j = (part[first : first + step] for part in pairs)
+            move = _take(left.x, i) - _take(right.x, j)
+            out[i, j] = (move.multiply(move) if sp.issparse(move) else move * move).sum(axis=1)
+
+
+def _take(x, rows):
+    """Some examples of the x of a side."""
+    return x[rows] if sp.issparse(x) else x[:, rows].T
 
 
 def width(x):
