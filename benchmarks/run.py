@@ -23,6 +23,7 @@ COMMANDS = (
     "relevance",
     "shares",
     "sources",
+    "sources_default",
     "survival",
     "gpu",
     "card_peers",
@@ -50,13 +51,16 @@ def main():
         help="splice: ten million sequences too (an hour, 20 GB); auto: up to 10,000 examples",
     )
     parser.add_argument(
-        "--only", help="sources, pairs, survival, threads, tables, limits: what to run, such as mfeat,webkb"
+        "--only",
+        help="sources, sources_default, pairs, survival, threads, tables, limits: what to run, such as mfeat,webkb",
     )
     parser.add_argument("--threads", help="threads: their numbers, such as 1,8,16")
-    parser.add_argument("--jobs", type=int, help="tables, auto, gkm, survival: models that are fitted side by side")
+    parser.add_argument(
+        "--jobs", type=int, help="tables, sources_default, auto, gkm, survival: models that are fitted side by side"
+    )
     parser.add_argument("--task", choices=("classification", "regression", "one-class"), help="tables: one of them")
     parser.add_argument("--half", choices=("choosing", "reporting", "views"), help="tables: a part of them")
-    parser.add_argument("--rows", type=int, help="tables: at most so many rows of each")
+    parser.add_argument("--rows", type=int, help="tables, sources_default: at most so many rows of each")
     parser.add_argument("--seed", type=int, help="auto: of the sample of cells")
     options = vars(parser.parse_args())
     command = options.pop("command")
@@ -64,12 +68,13 @@ def main():
         parser.error("--dataset is for compare only")
     if command not in ("splice", "auto") and options.pop("huge"):
         parser.error("--huge is for splice and auto only")
-    if command not in ("sources", "pairs", "survival", "threads", "tables", "limits") and options.pop("only"):
-        parser.error("--only is for sources, pairs, survival, threads, tables and limits only")
-    if command not in ("tables", "auto", "gkm", "survival") and options.pop("jobs"):
-        parser.error("--jobs is for tables, auto, gkm and survival only")
+    only = "sources", "sources_default", "pairs", "survival", "threads", "tables", "limits"
+    if command not in only and options.pop("only"):
+        parser.error("--only is for sources, sources_default, pairs, survival, threads, tables and limits only")
+    if command not in ("tables", "sources_default", "auto", "gkm", "survival") and options.pop("jobs"):
+        parser.error("--jobs is for tables, sources_default, auto, gkm and survival only")
     for name in ("task", "half", "rows"):
-        if command != "tables" and options.pop(name):
+        if command != "tables" and (name, command) != ("rows", "sources_default") and options.pop(name):
             parser.error(f"--{name} is for tables only")
     if command != "auto" and options.pop("seed") is not None:
         parser.error("--seed is for auto only")
