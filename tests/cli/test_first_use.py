@@ -129,7 +129,7 @@ def test_groups_of_columns_are_named_and_a_model_that_is_written_over(tmp_path):
     frame.to_csv(tmp_path / "d.csv", index=False)
     first, again = (run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk") for _ in range(2))
     assert (
-        "on all 3 columns of numbers, standardised; an RBF on one column of numbers and 'Sepal' (2 columns together)"
+        "7 kernels: an RBF on one column of numbers; 'Sepal': RBF and Laplacian of 3 widths each on 2 columns of"
         in first.stderr
     )
     assert "is written;" in first.stderr and "is written, replacing an older file;" in again.stderr

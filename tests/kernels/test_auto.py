@@ -84,28 +84,29 @@ def test_several_views_have_a_few_kernels_each():
     X = Views({"rna": wide, "counts": sp.csr_array(np.abs(wide[:, :50])), "clinic": GAPS[["a", "b", "sex"]],
                "notes": FRAME["note"].tolist()})  # fmt: skip
     model = MKLClassifier(C=1.0).fit(X, y)
-    assert len(model.kernel_names_) == 4 + 4 + (4 + 1) + 1
+    assert len(model.kernel_names_) == 6 + 4 + (6 + 1) + 1
     said = model.kernels_chosen_
-    for part in ("'rna': RBF of 3 widths and linear on 500 columns of numbers, standardised",
+    for part in ("'rna': RBF and Laplacian of 3 widths each on 500 columns of numbers, standardised",
                  "'counts': RBF of 3 widths and linear on 50 columns of numbers, as they are",
-                 "'clinic': RBF of 3 widths and linear on 2 columns of numbers, standardised, gaps filled in by means; "
-                 "Categorical on 'sex'", "'notes': tf-idf of the words"):  # fmt: skip
+                 "'clinic': RBF and Laplacian of 3 widths each on 2 columns of numbers, standardised, gaps filled in "
+                 "by means; Categorical on 'sex'", "'notes': tf-idf of the words"):  # fmt: skip
         assert part in said
     assert cross_val_score(model, X, y, cv=2, error_score="raise").shape == (2,)
     lacking = Views({"rna": wide, "b": NUMBERS[:40]}, ids={"rna": range(N), "b": range(40)})
     found = MKLClassifier(C=1.0).fit(lacking, y)
-    assert "'b': RBF of 3 widths and linear on 3 columns of numbers, standardised, 0 for examples that lack it" in (
+    assert "'b': RBF and Laplacian of 3 widths each on 3 columns of numbers, standardised, 0 for examples that" in (
         found.kernels_chosen_
     )
-    assert (found.decision_parts(lacking)[40:, 4:] == 0).all()
+    assert (found.decision_parts(lacking)[40:, 6:] == 0).all()
     first = MKLClassifier(C=1.0).fit(lacking[:40], y[:40])  # who have both, and the others have not
-    assert (first.decision_parts(lacking)[40:, 4:] == 0).all()
+    assert (first.decision_parts(lacking)[40:, 6:] == 0).all()
 
 
 def test_what_it_cannot_choose_for_is_named():
     sites = ["".join(rng.choice(list("ACGT"), 9)) + "?" for _ in range(N)]
-    with pytest.raises(ValueError, match="no kernel for the view 'site' .60 different texts.*Spectrum"):
-        MKLClassifier().fit(Views({"site": sites, "x": NUMBERS}), y)
+    with pytest.raises(ValueError, match="nothing to learn from in X .*'site' .60 different texts.*Spectrum"):
+        with pytest.warns(UserWarning, match="source 'site' has no kernel"):
+            MKLClassifier().fit(Views({"site": sites}), y)
     with pytest.raises(ValueError, match="nothing to learn from in X .0 kernels: left out 'seen' .one value"):
         MKLClassifier().fit(FRAME[["seen"]], y)
     with pytest.raises(ValueError, match="infinity in column 'b'"):

@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
+import manykernels as mk
+
 from ..kernels import table as auto_table
+from ..kernels.auto import choose_kernels
 from ._data import is_number, numeric_names
 from ._matrices import with_places
 from ._sequences import say_taken, string_table
@@ -49,10 +52,11 @@ def _matrix(frame, stem, say):
 def _suggest_columns(frame, sequences, say, hint):
     """(tables, a sentence on them) for the columns, as estimators choose them; `sequences` come from FASTA files."""
     columns = auto_table.describe(auto_table.entries(frame), sequences)
-    specs, chosen = auto_table.choose_for(columns, len(frame))
-    if not specs:
+    if not any(column.kind in (*auto_table.USED_KINDS, "rows") for column in columns):
         why = "; ".join(auto_table.left_out(columns))
         raise Wrong(f"No column is left to learn from ({why or 'none'}): give columns that vary, besides the target.")
+    sources = _sources(frame)
+    specs, chosen = choose_kernels(_views(frame, sources), sequences=sequences)
     for column in columns:
         if column.strings:
             say_taken(frame, column.name, column.strings, say)
@@ -62,34 +66,62 @@ def _suggest_columns(frame, sequences, say, hint):
             names = [repr(column.name) for column in columns if column.why == why]
             some = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
             say(f"{some} {'is' if len(names) == 1 else 'are'} left out ({why}): {cure}.")
-    first = {tuple(spec.columns): spec for spec in reversed(specs)}  # of each set of columns
-    for spec in reversed(first.values()):
-        name = columns[spec.columns[0]].name if spec.kernel.reads == "sequences" else auto_table.source_of(spec)
-        _say_gaps(frame, name, spec.transformer, [columns[k] for k in spec.columns], say)
-    return [_table(spec, [columns[k] for k in spec.columns]) for spec in specs], chosen
+    placed, said = [(spec, _names(frame, sources, spec.columns)) for spec in specs], set()
+    for spec, names in placed:
+        if tuple(names) not in said:
+            said.add(tuple(names))
+            name = names[0] if spec.kernel.reads == "sequences" else auto_table.source_of(spec)
+            _say_gaps(frame, name, spec.transformer, names, say)
+    return [_table(spec, names) for spec, names in placed], chosen
 
 
-def _table(spec, columns):
+def _sources(frame):
+    """{table of a folder: {column in the table: column of the frame}} of the columns that the frame has, else {}."""
+    found = {
+        stem: {name.removeprefix(f"{stem}."): name for name in columns if name in frame.columns}
+        for stem, columns in frame.attrs.get("sources", {}).items()
+    }
+    return {stem: columns for stem, columns in found.items() if columns}
+
+
+def _views(frame, sources):
+    """The tables of a folder as `Views`, or the frame itself."""
+    if not sources:
+        return frame
+    tables = {stem: frame[list(columns.values())].set_axis(list(columns), axis=1) for stem, columns in sources.items()}
+    present = {stem: table.notna().any(axis=1) for stem, table in tables.items()}
+    tables = {stem: table[present[stem]] if present[stem].any() else table for stem, table in tables.items()}
+    known = frame.index.isin(np.concatenate([table.index for table in tables.values()]))
+    return mk.Views(tables, {stem: table.index for stem, table in tables.items()}, frame.index[known])
+
+
+def _names(frame, sources, where):
+    """The columns of the frame that a specification for `_views` names."""
+    if not sources:
+        return list(frame.columns) if where is None else where
+    stem, own = where if isinstance(where, tuple) else (where, list(sources[where]))
+    return [sources[stem][name] for name in own]
+
+
+def _table(spec, names):
     """The table of a kernel in a configuration."""
     if spec.kernel.reads == "sequences":
-        table = {"name": spec.name} | string_table(spec.kernel) | {"columns": [columns[0].name]}
+        table = {"name": spec.name} | string_table(spec.kernel) | {"columns": names}
         return table | {"missing": "zero"}
     kernel = {"Features": "Tfidf"}.get(type(spec.kernel).__name__, type(spec.kernel).__name__)
     table = {"name": spec.name, "kernel": kernel} | (
         {"gamma": spec.kernel.gamma} if kernel in ("RBF", "Laplacian") else {}
     )
-    table |= {"columns": [column.name for column in columns]} | ({"scale": True} if spec.transformer else {})
+    table |= {"columns": names} | ({"scale": True} if spec.transformer else {})
     table |= {"prior": spec.prior} if spec.prior != 1 else {}
     return table if kernel == "Categorical" else table | {"missing": "zero"}  # new examples may have missing values
 
 
-def _say_gaps(frame, name, filled, columns, say):
+def _say_gaps(frame, name, filled, names, say):
     """Say how many examples lack the columns of a kernel, unless the message on its file says so."""
-    if name in frame.attrs.get("lacking", {}) or not any(column.gaps for column in columns):
-        return
-    empty = frame[[column.name for column in columns]].isna()
+    empty = frame[names].isna()
     lost, some = int(empty.all(axis=1).sum()), int(empty.any(axis=1).sum())
-    if lost:
+    if lost and name not in frame.attrs.get("lacking", {}):
         say(f"{name!r} is missing in {lost} of {len(frame)} examples; its kernel likens them to no other example.")
     if some > lost and filled is not None:
         say(f"{name!r} has gaps in {some - lost} of {len(frame)} examples, which are filled with means.")

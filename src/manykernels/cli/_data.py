@@ -204,8 +204,8 @@ def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any
     """Tables, kernel matrices and sequences, matched by id.
 
     The column c of table t is t.c if t has several columns, else c. The column of example e in matrix t is t.e. The
-    sequences of t are t. `attrs` lists "matrices" {t: its fault or None}, "sequences", and "aside", columns that can
-    only be targets.
+    sequences of t are t. `attrs` lists "matrices" {t: its fault or None}, "sequences", "aside", columns that can only
+    be targets, and "sources" {t: columns}.
     """
     pd = pandas()
     suffixes = (*TABLE_SUFFIXES, *FASTA_SUFFIXES, ".npy")
@@ -239,6 +239,7 @@ def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any
         if lost:
             attrs["lacking"][stem] = lost
             say(f"{stem}: {lost} of {len(joined)} examples lack it.")
+    attrs["sources"] = {stem: list(frame.columns) for stem, frame in frames.items()}
     joined.attrs.update(attrs)
     return joined
 
@@ -280,14 +281,26 @@ def by_id(frame: Any, id: str, path: str, unique: bool = True) -> Any:
 
 
 def pick(frame: Any, name: str, option: str, path: str = "the data") -> Any:
-    """A column; the error names the columns that exist."""
-    if name in frame.columns:
-        return frame[name]
-    near = [column for column in frame.columns if column.lower() == name.lower()]
+    """The column of a `full_name`; the error names the columns that exist."""
+    full = full_name(frame, name)
+    if full in frame.columns:
+        return frame[full]
+    near = _of_tables(frame, name) or [column for column in frame.columns if column.lower() == name.lower()]
     near = near or get_close_matches(name, list(frame.columns), 3, 0.5)
     some = ", ".join(map(repr, near or list(frame.columns)[:8]))
     cure = f"did you mean {some}?" if near else f"give one of {some}."
     raise Wrong(f"{option} {name!r} is not a column of {path}: {cure}")
+
+
+def full_name(frame: Any, name: str) -> str:
+    """TABLE.name if a single table of a folder has the column and no column has this name by itself; else the name."""
+    owners = _of_tables(frame, name)
+    return owners[0] if len(owners) == 1 and name not in frame.columns else name
+
+
+def _of_tables(frame, name):
+    """The columns called TABLE.name of the tables of a folder."""
+    return [full for stem in frame.attrs.get("sources", ()) if (full := f"{stem}.{name}") in frame.columns]
 
 
 def is_number(column: Any) -> bool:

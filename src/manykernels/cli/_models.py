@@ -12,7 +12,7 @@ from ..estimators.check_inputs import is_precomputed
 from ..kernels.normalize import CHOICES_OF_MODELS
 from ._columns import as_numbers, as_texts, encode, guess_task, seen, suggest
 from ._config import build, read_config, written_columns
-from ._data import is_number, pick, read_data, read_file
+from ._data import full_name, is_number, pick, read_data, read_file
 from ._talk import Wrong
 
 HINT = " `manykernels init` writes them to an editable file."
@@ -44,6 +44,7 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
     frame = read_data(data, settings.get("id"), say, labels)
     if "target" not in settings:
         settings["target"] = only_label(labels)
+    settings["target"] = full_target(frame, settings["target"])
     task = settings.get("task") or ("regression" if settings.get("loss") in LOSSES_OF_NUMBERS else None)
     task, y, frame = split_target(frame, task, settings.get("target"), data, say)
     of, frame = (None, frame) if groups is None else split_groups(frame, groups, say)
@@ -53,6 +54,13 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
     tables, chosen = (settings.pop("kernel"), "") if "kernel" in settings else suggest(frame, say, HINT)
     kernels, names = build(tables, frame)
     return Job(task, kernels, encode(frame, names, written_columns(kernels)), y, settings, chosen, of, covariates)
+
+
+def full_target(frame: Any, target: str | None) -> str | None:
+    """The target with the `full_name` of its column, or of each of EVENT,TIME,STRATA."""
+    if target is None or target in frame.columns:
+        return target
+    return ",".join(full_name(frame, name) for name in target.split(","))
 
 
 def only_label(labels: str | None) -> str | None:
@@ -71,7 +79,7 @@ def split_groups(frame: Any, groups: str, say: Callable[[str], None]) -> tuple[A
     if column.isna().any():
         raise Wrong(f"--groups {groups!r} is empty in {int(column.isna().sum())} rows: fill it in or remove them.")
     say(f"rows of the same {groups!r} ({column.nunique()} groups) are held out together; the column is not a feature.")
-    return column.to_numpy(), frame.drop(columns=groups)
+    return column.to_numpy(), frame.drop(columns=column.name)
 
 
 def split_covariates(frame: Any, adjust: str, say: Callable[[str], None]) -> tuple[dict[str, Any], Any]:
@@ -82,9 +90,9 @@ def split_covariates(frame: Any, adjust: str, say: Callable[[str], None]) -> tup
     for name, category in kinds.items():
         column = pick(frame, name, "--adjust")
         category = category or not is_number(column)
-        found[name] = _covariate(column, category)
+        found[column.name] = _covariate(column, category)
         whole = not category and 2 < column.nunique() <= MAX_CODES and bool((column == column.round()).all())
-        codes += [name] if whole else []
+        codes += [column.name] if whole else []
     if not found:
         raise Wrong(f"--adjust {adjust!r} names no column: give columns, separated by commas, --adjust age,sex.")
     say(f"adjusted for: {', '.join(map(repr, found))}, without a penalty; these columns are not features.")
@@ -121,6 +129,7 @@ def split_target(frame, task, target, data, say):
             f"--target is missing: name the column to predict ({few}), give a table of targets with --labels, or give "
             "--task one-class."
         )
+    target = full_target(frame, target)
     if task == "survival":
         y = pick_times(frame, target)
         return task, y, frame.drop(columns=target.split(","))

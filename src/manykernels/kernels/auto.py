@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import warnings
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -12,17 +15,23 @@ from .._offers import OFFERS
 from ..sequences import Sequences
 from ._median import median_between
 from .annotated import NamedMatrix
-from .categorical import Categorical
 from .frames import check_names, is_frame, to_numbers
-from .linear import Linear
 from .metric import MetricKernel
-from .rbf import RBF
 from .spec import KernelSpec
-from .table import USED_KINDS, ColumnFacts, choose_for, describe, entries, left_out, of_sequences, scaler, words
-from .table import called as some_of
+from .table import (
+    DATES,
+    ColumnFacts,
+    choose_for,
+    describe,
+    entries,
+    left_out,
+    most_kernels,
+    named_sources,
+    of_source,
+)
 from .view_data import ViewArrays, checked_view, is_numeric, one_by_one
 
-VIEW_KERNELS = "RBF of 3 widths and linear"
+SPARSE_FACTORS = 0.125, 1.0, 8.0  # gamma of numbers that stay as they are, in units of 1 / median distance
 MIN_FILLED = 0.1  # of the entries of a view: with fewer other than 0, standardising would blow up rare columns
 
 
@@ -36,7 +45,7 @@ def auto_kernels(
     column counts as one: numbers are standardised, the indicators of categories, and the days and cycles of dates, have
     a total variance of 1 (`TableScaler`). Missing numbers and dates are replaced by means; an example without any entry
     has the kernel value 0 with all others. Beside them, with a prior of 0.2, an RBF kernel of the median width sees
-    each column of numbers (columns called GROUP.x or GROUP:x share one), another the days and cycles of each column of
+    each column of numbers, another the days and cycles of each column of
     dates, and a `Categorical()` each column of categories or truth values. Each column of texts has a tf-idf kernel.
     Beyond 100 columns, or if n²M would exceed 2·10¹⁰ entries (or `memory_limit` as float32 entries), single columns
     have no kernels. If n²d exceeds 2·10¹⁰, there are no Laplacian kernels. Ids, row numbers, columns with one value,
@@ -47,9 +56,13 @@ def auto_kernels(
     acids, and columns of them in a table. Half of the texts have 8 letters or more (proteins that repeat as categories
     do, 20 or more).
 
-    A sparse array, and each of several views, gets RBF kernels of three widths and a linear kernel on its numbers, and
-    `Categorical()` or tf-idf on its other columns, but no kernels of single columns of numbers. The numbers are
-    standardised, unless they are sparse or more than nine tenths of them are 0, as counts of words are.
+    Named sources stay apart: no kernel sees two of them. Sources are the views of X, the modalities of a MuData, the
+    tables of a folder on the command line, and two or more columns called GROUP.x or GROUP:x beside others in a table
+    (up to 16 groups); the remaining columns of this table have kernels as a table has. A source gets RBF and Laplacian
+    kernels of these three widths on all its numbers, and `Categorical()` or tf-idf on each of its other columns, but no
+    kernels of single columns of numbers or of dates. Numbers that are sparse, or more than nine tenths of them 0, as
+    counts of words are, are not standardised; they get RBF kernels of γ = 1/8, 1 and 8 times 1 / median ‖x − y‖², and a
+    linear kernel. A sparse array has the same kernels. A warning names a source without a kernel.
 
     Parameters
     ----------
@@ -74,7 +87,7 @@ def auto_kernels(
     8
     >>> views = {"rna": np.arange(60.0).reshape(6, 10), "sex": ["f", "m"] * 3}
     >>> [type(spec.kernel).__name__ for spec in auto_kernels(views)]
-    ['RBF', 'RBF', 'RBF', 'Linear', 'Categorical']
+    ['RBF', 'RBF', 'RBF', 'Laplacian', 'Laplacian', 'Laplacian', 'Categorical']
     """
     specs = choose_kernels(X, memory_limit, weights)[0]
     return [
@@ -86,32 +99,38 @@ def auto_kernels(
 
 
 def choose_kernels(
-    X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None
+    X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None, sequences: Collection[str] = ()
 ) -> tuple[list[KernelSpec], str]:
-    """(the kernels of `auto_kernels`, a sentence that lists the kernels and the columns left out)."""
+    """(the kernels of `auto_kernels`, a sentence that lists the kernels and the columns left out).
+
+    The columns of frames called `sequences` hold sequences, whatever their letters.
+    A warning names the columns of dates in one of several sources, and the sources without a kernel.
+    """
     if is_sequences(X):
         return _for_sequences(X)
-    arrays = ViewArrays(X)
-    plain = None in arrays.X and not sp.issparse(arrays.X[None])
-    if plain:
-        table = Table(arrays, None, weights)
-        specs, text = choose_for(table.columns, arrays.n, memory_limit)
-        if table.of("numbers"):
-            table.numbers(table.of("numbers"))  # raises an error that names columns with infinity
-        specs, said = [spec._replace(columns=table.where(spec.columns)) for spec in specs], [text]
+    arrays, specs, said = ViewArrays(X), [], []
+    if None in arrays.X and not sp.issparse(arrays.X[None]):
+        table = Table(arrays, None, weights, sequences)
+        groups = named_sources(table.columns, most_kernels(arrays.n, memory_limit))
+        grouped = {k for group in groups.values() for k in group}
+        rest = table.part([k for k in range(len(table.columns)) if k not in grouped])
+        sources = [table.part(group, stem) for stem, group in groups.items()]
+        if rest.columns or not groups:
+            own, text = choose_for(rest.columns, arrays.n, memory_limit, bool(groups))
+            rest.numbers(rest.of("numbers"))  # raises an error that names columns with infinity
+            specs, said = rest.placed(own), [text.partition(": ")[2] if groups else text]
     else:
-        given = arrays.given
-        found = [
-            _for_sequences(given[view], view) if is_sequences(given[view]) else _few(Table(arrays, view, weights))
-            for view in arrays.X
-        ]
-        specs, said = [spec for part, _ in found for spec in part], [text for _, text in found if text]
+        sources = [Table(arrays, view, weights, sequences) for view in arrays.X]
+    for table in sources:
+        given = None if table.view is None else arrays.given[table.view]
+        own, text = _for_sequences(given, table.view) if is_sequences(given) else _of_source(table, memory_limit)
+        specs, said = specs + own, [*said, text]
     if not specs:
         raise ValueError(
             f'kernels="auto" finds nothing to learn from in X ({"; ".join(said)}): list the kernels, for sequences '
             "a string kernel such as Spectrum(4)."
         )
-    return specs, said[0] if plain else f"{len(specs)} kernels: {'; '.join(said)}"
+    return specs, f"{len(specs)} kernels: {'; '.join(said)}" if sources else said[0]
 
 
 def is_sequences(X: Any) -> bool:
@@ -134,17 +153,17 @@ def _for_sequences(X, view=None):
     found = OFFERS["sequence kernels"]()(X)
     alphabet = found[0][1].alphabet
     called = alphabet if isinstance(alphabet, str) else alphabet.name
-    before = "" if view is None else f"{view}: "
+    before = "" if view is None else f"{view}, "
     specs = [KernelSpec(before + name, kernel, view) for name, kernel in found]
     text = f"{len(specs)} kernels of {called} sequences: {', '.join(name for name, _ in found)}"
     return specs, text if view is None else f"{view!r}: {text}"
 
 
 class Table:
-    """One view of X, or X itself, with the kinds of its columns."""
+    """A view of X, or columns `which` of X itself, with the kinds of its columns; `source` is its name."""
 
-    def __init__(self, arrays, view, weights):
-        self.arrays, self.view, self.x, self.n = arrays, view, arrays.X[view], arrays.n
+    def __init__(self, arrays, view, weights, sequences):
+        self.arrays, self.view, self.source, self.x = arrays, view, view, arrays.X[view]
         self.given = arrays.present.get(view)
         self.weights = None if weights is None else np.asarray(weights, float)
         if self.given is not None:
@@ -152,20 +171,33 @@ class Table:
         if is_frame(self.x):
             self.labels = [str(name) for name in check_names(self.x)]
         else:
-            self.labels = [f"column {k}" for k in range(self.x.shape[1] if len(self.x.shape) == 2 else 1)]
+            d = self.x.shape[1] if len(self.x.shape) == 2 else 1
+            self.labels = [view] if view is not None and d == 1 else [f"column {k}" for k in range(d)]
+        self.which = list(range(len(self.labels)))
         if sp.issparse(self.x) or isinstance(self.x, NamedMatrix):
             self.columns = [ColumnFacts(name, "numbers") for name in self.labels]
         else:
             x = self.x.reshape(len(self.x), -1) if not is_frame(self.x) else None
             own = entries(self.x) if x is None else zip(self.labels, x.T, strict=True)
-            self.columns = describe((name, x if self.given is None else x[self.given]) for name, x in own)
+            own = ((name, x if self.given is None else x[self.given]) for name, x in own)
+            self.columns = describe(own, sequences)
 
-    def of(self, kind):
-        """The positions of the columns of a kind."""
-        return [k for k, column in enumerate(self.columns) if column.kind == kind]
+    def part(self, which, source=None):
+        """These columns alone; those of a source lose its name before theirs."""
+        part, start = copy.copy(self), 0 if source is None else len(source) + 1
+        part.source, part.which = source, which
+        part.columns = [self.columns[k]._replace(name=self.columns[k].name[start:]) for k in which]
+        return part
 
-    def where(self, columns):
-        """The `columns` of a specification, by name if there are names; None, or the view, stands for all columns."""
+    def of(self, *kinds):
+        """The positions of the columns of some kinds."""
+        return [k for k, column in enumerate(self.columns) if column.kind in kinds]
+
+    def placed(self, specs):
+        """Specifications by position with columns by name if there are names; None, or the view, is all columns."""
+        return [spec._replace(columns=self._where([self.which[k] for k in spec.columns])) for spec in specs]
+
+    def _where(self, columns):
         every = len(columns) == len(self.labels)
         if is_frame(self.x) and all(isinstance(name, str) for name in self.x.columns):
             columns = [self.labels[k] for k in columns]
@@ -175,85 +207,30 @@ class Table:
 
     def numbers(self, columns):
         """Columns (n, d) as numbers, dense or sparse."""
-        x = self.arrays.cut(self.view, np.asarray(columns))
+        columns = [self.which[k] for k in columns]
+        x = self.arrays.cut(self.view, np.asarray(columns, int))
         x = x if sp.issparse(x) or is_numeric(x) else to_numbers(x, lambda: self.labels)
-        if not sp.issparse(x):
+        if not sp.issparse(x) and columns:
             checked_view(x, True, False, lambda: self.arrays.labels(self.view, columns))  # refuses infinity
         return x
 
-    def spec(self, kernel, columns, transformer=None, called=None):
-        """A specification with missing="zero", since new examples may have missing values."""
-        return KernelSpec(called, kernel, self.where(columns), "zero", transformer=transformer)
 
-    def called(self, k):
-        """The name of the kernel of one column of a frame: "view, column"."""
-        if not is_frame(self.x):
-            return None
-        return self.labels[k] if self.view is None else f"{self.view}, {self.labels[k]}"
-
-    def scaled(self, columns):
-        """A phrase that says how numbers are scaled."""
-        gaps = np.isnan(np.asarray(self.numbers(columns), float)).any()
-        return "standardised, gaps filled in by means" if gaps else "standardised"
-
-    def mostly_zeros(self, columns):
-        """Whether the numbers are sparse, or dense with few entries other than 0, such as counts of words."""
-        x = self.numbers(columns)
-        return sp.issparse(x) or np.count_nonzero(x) < MIN_FILLED * x.size and not np.isnan(x).any()
-
-    def rbfs(self, columns, n, ratio, scaled=False):
-        """RBF kernels of n widths around the median distance, of standardised columns if `scaled`."""
-        x = self.numbers(columns)
-        if scaled:
-            x = np.asarray(x, float)
-            keep = np.ones(len(x), bool) if self.weights is None else self.weights > 0
-            with np.errstate(invalid="ignore"):
-                mean, spread = np.nanmean(x[keep], axis=0), np.nanstd(x[keep], axis=0)
-            x = np.where(np.isnan(x), 0.0, (x - mean) / np.where(spread > 0, spread, 1.0))
-        middle = median_between(x, self.weights)
-        return [RBF(float(gamma)) for gamma in ratio ** (np.arange(n) - (n - 1) / 2) / middle]
-
-
-def _few(table):
-    """(kernels, phrase) of one view."""
-    numbers = table.of("numbers")
-    specs, said = [], []
-    if numbers:
-        if table.mostly_zeros(numbers):
-            kernels, before, how = table.rbfs(numbers, 3, 8.0), None, "as they are"
-        else:
-            kernels, before, how = table.rbfs(numbers, 3, 8.0, scaled=True), scaler(), table.scaled(numbers)
-        specs += [table.spec(kernel, numbers, before) for kernel in (*kernels, Linear())]
-        said.append(f"{VIEW_KERNELS} on {_columns(len(numbers))} of numbers, {how}")
-    more, text = _others(table)
-    lacks = "" if table.given is None else ", 0 for examples that lack it"
-    said = [*said, *text]
-    return specs + more, f"{table.view!r}: {'; '.join(said)}{lacks}" if said else ""
-
-
-def _others(table):
-    """(kernels, phrases) of the columns of a view that hold no numbers."""
-    specs, said = [], []
-    for kind, make, what in (
-        ("categories", Categorical, "Categorical on"),
-        ("texts", words, "tf-idf of the words in"),
-    ):
-        columns = table.of(kind)
-        specs += [table.spec(make(), [k], called=table.called(k)) for k in columns]
-        if columns:
-            names = some_of(table.columns, columns)
-            said.append(f"{what} {names}" if len(table.labels) > 1 else what.rpartition(" ")[0])
-    for k in table.of("sequences"):
-        own, text = of_sequences(table.columns[k], table.where([k]), table.called(k))
-        specs, said = specs + own, [*said, text]
-    out = [column for column in table.columns if column.kind not in USED_KINDS]
-    if len(out) == len(table.columns):
-        raise ValueError(
-            f'kernels="auto" has no kernel for the view {table.view!r} ({out[0].why}): list the kernels, for sequences '
-            "a string kernel such as Spectrum(3)."
+def _of_source(table, memory_limit):
+    """(kernels, phrase) of one of several sources; a warning names a source without kernels, and columns of dates."""
+    name = "all numbers" if table.source is None else table.source
+    numbers, widths = table.of("numbers"), []
+    x = table.numbers(numbers) if numbers else None
+    if numbers and (sp.issparse(x) or np.count_nonzero(x) < MIN_FILLED * x.size and not np.isnan(x).any()):
+        middle = median_between(x, table.weights)
+        widths = [(factor, float(factor / middle)) for factor in SPARSE_FACTORS]
+    dates = table.of("dates")
+    columns = [c._replace(kind="record", why=DATES) if c.kind == "dates" else c for c in table.columns]
+    specs, text = of_source(name, columns, table.arrays.n, memory_limit, widths)
+    if dates or not specs:
+        warnings.warn(
+            f"The source {name!r} has {'columns without a kernel' if specs else 'no kernel'}: "
+            f"{'; '.join(left_out(columns))}. List the kernels to use them.",
+            stacklevel=2,
         )
-    return specs, [*said, *left_out(table.columns)]
-
-
-def _columns(d):
-    return f"{d} column{'s'[: d != 1]}"
+    lacks = "" if table.given is None else ", 0 for examples that lack it"
+    return table.placed(specs), f"{table.source!r}: {text}{lacks}"

@@ -1,6 +1,6 @@
 """The kernels that suit a table: the kinds of its columns, kernels on them, and a sentence that lists the kernels.
 
-Estimators with kernels="auto" and the command line both call `choose_for`, so both choose the same kernels.
+`choose_for` chooses for a whole table, `of_source` for one of several named sources.
 """
 
 import re
@@ -17,6 +17,7 @@ from .categorical import Categorical
 from .features import Features
 from .frames import is_pandas, listed, missing_entries
 from .laplacian import Laplacian
+from .linear import Linear
 from .rbf import RBF
 from .spec import KernelSpec
 from .table_scaler import TableScaler, days
@@ -32,6 +33,7 @@ MAX_DIFFERENCES = 2e10  # between entries of columns: about ten seconds on a cor
 MAX_MISSING_SHARE = 0.9  # of a column that gets a kernel
 MIN_RESIDUES = 20  # of half of the proteins, which are no categories then even if they repeat
 MIN_ROWS_FOR_ROW_NUMBERS = 20  # with fewer rows, consecutive whole numbers count as numbers
+DATES = "dates, which get no kernel in one of several sources"
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
 _NAMELESS = re.compile(r"Unnamed: \d+")  # pandas' names for columns without a name
 
@@ -60,32 +62,28 @@ def entries(frame: Any) -> Iterable[tuple[str, np.ndarray]]:
 
 
 def choose_for(
-    columns: Sequence[ColumnFacts], n: int, memory_limit: float | None = None
+    columns: Sequence[ColumnFacts], n: int, memory_limit: float | None = None, rest: bool = False
 ) -> tuple[list[KernelSpec], str]:
     """(kernels on the columns of a table, by position, and a sentence that lists kernels and columns left out).
 
-    `auto_kernels` says which.
+    `auto_kernels` says which. The columns may be the `rest` of a table, beside its sources.
     """
-    if not any(column.kind in USED_KINDS for column in columns):
+    if not rest and not any(column.kind in USED_KINDS for column in columns):
         columns = [column._replace(kind="numbers", why="") if column.kind == "rows" else column for column in columns]
-    numbers, categories, dates, texts, sequences = (
-        [k for k, c in enumerate(columns) if c.kind == kind] for kind in USED_KINDS
-    )
-    together = sorted(numbers + categories + dates)
-    most = int(min(MAX_KERNEL_ENTRIES / max(n, 1) ** 2, MAX_COLUMN_KERNELS))
-    most = min(most, int(MemoryBudget(memory_limit).share("matrices of auto kernels") // (4 * max(n, 1) ** 2)))
+    numbers, categories, dates = (_of_kind(columns, kind) for kind in USED_KINDS[:3])
+    together, most = sorted(numbers + categories + dates), most_kernels(n, memory_limit)
     groups, specs, said = _grouped(columns, numbers, most), [], []
     prior = COLUMN_PRIOR if len(together) > 1 else 1.0
     if len(together) > 1:
-        quick = n**2 * len(together) <= MAX_DIFFERENCES
-        kinds = "RBF and Laplacian of 3 widths each" if quick else "RBF of 3 widths"
         plain = len(numbers) == len(together)
-        gaps = ", gaps filled in by means" * any(columns[k].gaps for k in numbers + dates)
-        said.append(f"{kinds} on all {len(together)} columns{' of numbers' * plain}, standardised{gaps}")
-        name = "all numbers" if plain else "all columns"
+        scope = "other" if rest else "all"
+        name = f"{scope} {'numbers' if plain else 'columns'}"
         name = next(iter(groups)) if plain and len(groups) == 1 else name + " together" * (name in groups)
         parts = scaler() if plain else TableScaler([(columns[k].kind, 1) for k in together])
-        specs += _mixture(name, together, parts, quick)
+        own, kinds = _mixture(name, together, parts, n)
+        gaps = ", gaps filled in by means" * any(columns[k].gaps for k in numbers + dates)
+        said.append(f"{kinds} on {scope} {len(together)} columns{' of numbers' * plain}, standardised{gaps}")
+        specs += own
     if numbers and (len(groups) > 1 or len(numbers) < len(together) or len(numbers) == 1):
         specs += [_rbf(name, group, prior) for name, group in groups.items()]
         said.append(f"an RBF on {_places(groups, len(numbers) == len(together))}")
@@ -93,21 +91,83 @@ def choose_for(
         specs.append(KernelSpec(columns[k].name, RBF(0.5), [k], "zero", None, TableScaler([("dates", 1)]), prior))
     if dates:
         said.append(f"an RBF on days and cycles of {called(columns, dates)}")
-    shared = len(categories) > most
-    for name, where in [("categories", categories)] if shared else [(columns[k].name, [k]) for k in categories]:
-        specs.append(KernelSpec(_other(name, specs, "categories"), Categorical(), where, "zero", prior=prior))
-    if categories:
-        said.append(f"Categorical on {called(columns, categories)}{' together' * shared}")
+    own, more = _of_categories(columns, most, [spec.name for spec in specs], prior)
+    specs, said = specs + own, said + more
     if prior < 1 and any(spec.prior < 1 for spec in specs):
         said[-1] += f" (single columns: prior {prior:g})"
-    for k in texts:
-        specs.append(KernelSpec(_other(columns[k].name, specs, "words"), words(), [k], "zero"))
-    if texts:
-        said.append(f"tf-idf of the words in {called(columns, texts)}")
-    for k in sequences:
-        own, more = of_sequences(columns[k], [k])
-        specs, said = specs + own, [*said, more]
+    own, more = _of_words(columns, [spec.name for spec in specs])
+    specs, said = specs + own, said + more
     return specs, f"{len(specs)} kernel{'s'[: len(specs) != 1]}: {'; '.join([*said, *left_out(columns)])}"
+
+
+def of_source(
+    name: str, columns: Sequence[ColumnFacts], n: int, memory_limit: float | None = None, widths: Sequence[Any] = ()
+) -> tuple[list[KernelSpec], str]:
+    """(kernels on the columns of one of several sources, by position, and a phrase that lists them).
+
+    `widths` are (factor, gamma) of RBF kernels on numbers that stay as they are; without them numbers are standardised.
+    """
+    numbers, specs, said = _of_kind(columns, "numbers"), [], []
+    if numbers:
+        if widths:
+            specs = [KernelSpec(f"{name}, RBF {factor:g}", RBF(gamma), numbers, "zero") for factor, gamma in widths]
+            specs.append(KernelSpec(f"{name}, linear", Linear(), numbers, "zero"))
+            kinds, how = f"RBF of {len(widths)} widths and linear", "as they are"
+        else:
+            specs, kinds = _mixture(name, numbers, scaler(), n)
+            how = "standardised" + ", gaps filled in by means" * any(columns[k].gaps for k in numbers)
+        said.append(f"{kinds} on {len(numbers)} column{'s'[: len(numbers) != 1]} of numbers, {how}")
+    names = [name if len(columns) == 1 else f"{name}, {column.name}" for column in columns]
+    own, more = _of_categories(columns, most_kernels(n, memory_limit), [], 1.0, names, f"{name}, categories")
+    words, rest = _of_words(columns, [spec.name for spec in own], names)
+    return [*specs, *own, *words], "; ".join([*said, *more, *rest, *left_out(columns)])
+
+
+def named_sources(columns: Sequence[ColumnFacts], most: float) -> dict[str, list[int]]:
+    """{source: positions} of columns called SOURCE.x or SOURCE:x, two or more; {} if there is but one such source.
+
+    If the kernels of the sources were more than `most`, the table has no sources.
+    """
+    groups: dict[str, list[int]] = {}
+    used = [k for k, column in enumerate(columns) if column.kind in USED_KINDS]
+    for k in used:
+        groups.setdefault(_stem(columns[k].name), []).append(k)
+    named = {stem: group for stem, group in groups.items() if stem and len(group) > 1}
+    several = len(named) > 1 or any(len(group) < len(used) for group in named.values())
+    return named if several and 2 * len(GAMMA_FACTORS) * len(named) <= most else {}
+
+
+def most_kernels(n: int, memory_limit: float | None) -> int:
+    """The number of kernels on single columns or groups that n examples allow."""
+    room = MemoryBudget(memory_limit).share("matrices of auto kernels") // (4 * max(n, 1) ** 2)
+    return int(min(MAX_KERNEL_ENTRIES / max(n, 1) ** 2, MAX_COLUMN_KERNELS, room))
+
+
+def _of_kind(columns, kind):
+    return [k for k, column in enumerate(columns) if column.kind == kind]
+
+
+def _of_categories(columns, most, taken, prior, names=None, shared="categories"):
+    """(kernels, phrases) of the columns of categories, each alone or, if more than `most`, together."""
+    which, names = _of_kind(columns, "categories"), names or [column.name for column in columns]
+    one = len(which) > most
+    places = [(shared, which)] if one else [(names[k], [k]) for k in which]
+    specs = [
+        KernelSpec(_other(name, taken, "categories"), Categorical(), where, "zero", prior=prior)
+        for name, where in places
+    ]
+    return specs, [f"Categorical on {called(columns, which)}{' together' * one}"] * bool(which)
+
+
+def _of_words(columns, taken, names=None):
+    """(kernels, phrases) of the columns of texts and of sequences."""
+    texts, names = _of_kind(columns, "texts"), names or [column.name for column in columns]
+    specs = [KernelSpec(_other(names[k], taken, "words"), words(), [k], "zero") for k in texts]
+    said = [f"tf-idf of the words in {called(columns, texts)}"] * bool(texts)
+    for k in _of_kind(columns, "sequences"):
+        own, more = of_sequences(columns[k], [k], names[k])
+        specs, said = specs + own, [*said, more]
+    return specs, said
 
 
 def of_sequences(column: ColumnFacts, where: Any, before: str | None = None) -> tuple[list[KernelSpec], str]:
@@ -154,18 +214,19 @@ def scaler() -> Any:
     return make_pipeline(StandardScaler(), SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True))
 
 
-def _mixture(name, columns, scaled, both):
-    """RBF and, if `both`, Laplacian kernels of several widths on d columns that `scaled` standardises."""
-    d = len(columns)
+def _mixture(name, columns, scaled, n):
+    """(RBF and Laplacian kernels of several widths on d columns that `scaled` standardises, a phrase); for many
+    examples RBF kernels alone."""
+    d, both = len(columns), n**2 * len(columns) <= MAX_DIFFERENCES
     kernels: list[tuple[str, Any]] = [(f"{name}, RBF {g:g}", RBF(g / (2 * d))) for g in GAMMA_FACTORS]
     kernels += [(f"{name}, Laplacian {g:g}", Laplacian(g / d)) for g in GAMMA_FACTORS] if both else []
-    return [KernelSpec(called, kernel, columns, "zero", transformer=scaled) for called, kernel in kernels]
+    specs = [KernelSpec(called, kernel, columns, "zero", transformer=scaled) for called, kernel in kernels]
+    return specs, "RBF and Laplacian of 3 widths each" if both else "RBF of 3 widths"
 
 
 def source_of(spec: KernelSpec) -> str:
     """The name of the columns of a chosen kernel: the kernel's name without kind and width."""
-    first = f", RBF {GAMMA_FACTORS[0]:g}"
-    return str(spec.name).removesuffix(first)
+    return re.sub(r", RBF [\d.]+$", "", str(spec.name))
 
 
 def _rbf(name, columns, prior):
@@ -177,9 +238,7 @@ def _grouped(columns, numbers, most):
     """{group: columns}: columns called GROUP.x or GROUP:x together, others alone, or together if more than `most`."""
     groups: dict[str, list[int]] = {}
     for k in numbers:
-        name = columns[k].name
-        stem = "" if _NAMELESS.fullmatch(name) else name.replace(":", ".").partition(".")[0]
-        groups.setdefault(stem if stem and stem != name else name, []).append(k)
+        groups.setdefault(_stem(columns[k].name) or columns[k].name, []).append(k)
     alone = {name for name, group in groups.items() if len(group) == 1 and columns[group[0]].name == name}
     if len(alone) > most:
         rest = [k for k in numbers if columns[k].name in alone]
@@ -187,6 +246,12 @@ def _grouped(columns, numbers, most):
         name = "others" if groups else "all numbers"
         groups[name if name not in groups else "other columns"] = rest
     return groups
+
+
+def _stem(name):
+    """GROUP of a column called GROUP.x or GROUP:x, else ""."""
+    stem, mark, _ = name.replace(":", ".").partition(".")
+    return stem if mark and not _NAMELESS.fullmatch(name) else ""
 
 
 def _places(groups, every):
@@ -200,9 +265,9 @@ def _places(groups, every):
     return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else said[0]
 
 
-def _other(name, specs, more):
+def _other(name, taken, more):
     """The name, or "name, more" if another kernel has it."""
-    return f"{name}, {more}" if any(spec.name == name for spec in specs) else name
+    return f"{name}, {more}" if name in taken else name
 
 
 def _described(name, x, sequences=False):
