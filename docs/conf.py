@@ -1,6 +1,8 @@
 """The site: `pip install -e ".[docs]" && sphinx-build -W docs build/site`, without a network."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -107,7 +109,13 @@ def skip_foreign(app, what, name, obj, skip, options):
     return True if foreign else None
 
 
+def write_pages(app):
+    """The pages of the papers, from their results."""
+    subprocess.run([sys.executable, "-m", "papers", "all", "--pages"], cwd=Path(app.srcdir).parent, check=True)
+
+
 def setup(app):
+    app.connect("builder-inited", write_pages)
     app.connect("autodoc-skip-member", skip_foreign)
     app.connect("source-read", drop_empty_globs)
     app.connect("autodoc-process-docstring", plain_text, priority=400)  # before numpydoc reads them

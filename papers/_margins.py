@@ -1,4 +1,4 @@
-"""When the margin of each finding was last changed, from git: papers/margins.json, and docs/papers/margins.md.
+"""When the margin of each finding was last changed, from git: papers/margins.json, from which a page is written.
 
 A margin is the text of that name and the condition that the verdict comes from, as they stand in the call of `Finding`.
 What the condition is computed from is not among it.
@@ -88,7 +88,7 @@ RENAMED = {
     "yang2011.table6: and fewer than all of them": "and fewer than all",
 }
 INTRO = (
-    "Written by `python -m papers all --margins` from the history of the code. A margin is its text and the condition "
+    "From papers/margins.json, which `python -m papers all --margins` writes from the history of the code. A margin is its text and the condition "
     "that the verdict comes from; what the condition is computed from is not among it."
 )
 
@@ -139,16 +139,15 @@ def _name(path, says):
     return f"{path.removeprefix('papers/').removesuffix('.py').replace('/', '.')}: {says}"
 
 
-def write(out):
-    """papers/margins.json and OUT/margins.md."""
-    now, past, rows, changed = present(), history(), [], []
-    kept = {}
+def record(out):
+    """Writes papers/margins.json: of each finding the fingerprint, the margin, its last change and those before."""
+    now, past, kept = present(), history(), {}
     for (path, says), (mark, margin, _) in now.items():
         steps = past.get((path, says), [])
         since = steps[-1][:2] if steps and steps[-1][2] == mark else [NEW, ""]
         name = _name(path, says)
-        kept[name] = {"margin": mark, "commit": since[0]}
-        rows.append([name, margin, " ".join(since)])
+        changes: list[list[str]] = []
+        kept[name] = {"fingerprint": mark, "margin": margin, "commit": " ".join(since).strip(), "changes": changes}
         if since[0] == NEW and steps:
             steps = [*steps, (*since, *now[path, says])]
         for k in range(1, len(steps)):
@@ -158,8 +157,15 @@ def write(out):
             seen = _verdict(path, says, f"{after[0]}^" if after[0] != NEW else "HEAD")
             if seen == "–" and after[0] != NEW and _verdict(path, says, after[0]) != "–":
                 seen = WITH
-            changed.append([name, " ".join(after[:2]), own, other, seen, _verdict(path, says, last, out)])
+            changes.append([" ".join(after[:2]).strip(), own, other, seen, _verdict(path, says, last, out)])
     KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+
+def write(out):
+    """OUT/margins.md, from papers/margins.json."""
+    kept = json.loads(KEPT.read_text())
+    rows = [[name, item["margin"], item["commit"]] for name, item in kept.items()]
+    changed = [[name, *change] for name, item in kept.items() for change in item["changes"]]
     seen = [row for row in changed if row[4] != "–"]
     unseen = [row for row in changed if row[4] == "–"]
     columns = ["finding", "changed in", "before", "after", "verdict before", "verdict after"]

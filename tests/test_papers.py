@@ -602,7 +602,7 @@ def test_every_margin_is_recorded_with_the_commit_of_its_last_change():
         f"{path.removeprefix('papers/').removesuffix('.py').replace('/', '.')}: {says}": mark
         for (path, says), (mark, *_) in _margins.present().items()
     }
-    assert {name: item["margin"] for name, item in kept.items()} == found, "run python -m papers all --margins"
+    assert {name: item["fingerprint"] for name, item in kept.items()} == found, "run python -m papers all --margins"
 
 
 def test_findings_that_were_renamed_are_there_and_their_old_words_are_not():
