@@ -151,7 +151,7 @@ def test_names_of_times_and_events_in_frames():
     for event in EVENT_NAMES:
         assert read_times(pd.DataFrame({"time": t, event.upper(): e})).tolist() == wanted[["event", "time"]].tolist()
     for time in TIME_NAMES:
-        assert read_times(pd.DataFrame({time.title(): t, "event": e, "x": s}))["time"].tolist() == t.tolist()
+        assert read_times(pd.DataFrame({time.title(): t, "event": e}))["time"].tolist() == t.tolist()
     for stratum in STRATA_NAMES:
         frame = pd.DataFrame({stratum: s, "T": t, "E": e})
         found = read_times(frame)

@@ -292,7 +292,7 @@ class PairBase:
         for first in range(0, len(pairs[0]), step):
             i, j = (part[first : first + step] for part in pairs)
             move = _take(left.x, i) - _take(right.x, j)
-            out[i, j] = (move.multiply(move) if sp.issparse(move) else move * move).sum(axis=1)
+            out[i, j] = np.ravel((move.multiply(move) if sp.issparse(move) else move * move).sum(axis=1))
 
 
 def _take(x, rows):
