@@ -88,8 +88,8 @@ RENAMED = {
     "yang2011.table6: and fewer than all of them": "and fewer than all",
 }
 INTRO = (
-    "From papers/margins.json, which `python -m papers all --margins` writes from the history of the code. A margin is its text and the condition "
-    "that the verdict comes from; what the condition is computed from is not among it."
+    "From papers/margins.json, which `python -m papers all --margins` writes from the history of the code. A margin is "
+    "its text and the condition that the verdict comes from; what the condition is computed from is not among it."
 )
 
 
