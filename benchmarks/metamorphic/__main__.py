@@ -20,6 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first case; the others follow it")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--case", type=int, help="run this one alone")
+    parser.add_argument("--only", default="", help="a part of the name of the changes to run")
     parser.add_argument("--faults", action="store_true", help="which of the faults of faults.py are there")
     chosen = parser.parse_args(arguments)
     if chosen.faults:
@@ -30,9 +31,10 @@ def main(arguments: list[str] | None = None) -> int:
             there += bool(wrong)
             print(f"{f'FOUND   {name}: {wrong}' if wrong else f'absent  {name}'}", flush=True)
         return int(there > 0)
-    from .cases import case
+    from .cases import ALL, case
 
     numbers = [chosen.case] if chosen.case is not None else range(chosen.seed, chosen.seed + chosen.cases)
+    numbers = [number for number in numbers if chosen.only in " ".join(ALL[number % len(ALL)])]
     flagged: collections.Counter[str] = collections.Counter()
     keys: collections.Counter[str] = collections.Counter()
     with ProcessPoolExecutor(chosen.jobs, get_context("spawn")) as pool:

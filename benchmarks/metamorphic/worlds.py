@@ -159,6 +159,7 @@ def make(rng: np.random.Generator, kind: str, target: str) -> World:
     if target == "times" and kind != "tasks" and rng.random() < 0.6:
         sides["strata"] = np.array(["north", "south"])[rng.permutation(total) % 2]
     drop = [name for name in ("sample_weight", "covariates") if rng.random() < 0.3]
+    drop += ["covariates"] if kind == "pairs" else []  # not every regularizer takes them
     parts = []
     for rows, first in ((np.arange(n), 0), (np.arange(n, total), n)):
         args = {name: choose(value, rows) for name, value in sides.items()}
