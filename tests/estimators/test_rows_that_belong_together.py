@@ -30,7 +30,8 @@ from manykernels.inspect import (
     relevance,
     suggest,
 )
-from manykernels.kernels import Linear, Nystroem
+from manykernels.kernels import RBF, Linear, Nystroem, multi_task_stack
+from manykernels.streaming import ArrayFile
 
 N = 40
 rng = np.random.default_rng(0)
@@ -173,6 +174,31 @@ def test_arguments_are_matched_with_each_other_where_X_has_no_ids():
         survival_targets(TIMES["event"], TIMES["time"].sort_values())
     with pytest.raises(ValueError, match="strata has ids that event does not have"):
         survival_targets(event, time, pd.Series(np.arange(N) % 2, index=np.char.add("q", IDS)))
+
+
+def test_numbers_that_are_ids_are_matched_too():
+    """Numbers that do not count from 0 were given by the user; a file read as texts has the same numbers as texts."""
+    y = GOOD["y"].set_axis(np.arange(N) + 1000)
+    with pytest.raises(ValueError, match="y has the index of X in another order"):
+        SOME.fit(X.set_axis(y.index), y[::-1])
+    with pytest.raises(ValueError, match="y has the index of X in another order"):
+        SOME.fit(X.set_axis(y.index.astype(str)), y[::-1])
+    with pytest.warns(UserWarning, match="numbered alike"):
+        SOME.fit(X.set_axis(X.index.astype(str)[::-1]), GOOD["y"])
+    SOME.fit(X.set_axis(y.index.astype(str)), y)
+
+
+def test_sources_and_kernels_have_the_same_door(tmp_path):
+    np.save(tmp_path / "x.npy", X.to_numpy())
+    model, path = MKLClassifier(K, C=1.0), ArrayFile(str(tmp_path / "x.npy"))
+    y, lost = GOOD["y"].to_numpy(), np.arange(N) == 3
+    masked, days = np.ma.array(np.ones(N), mask=lost), np.arange(N).astype("timedelta64[D]")
+    stream = [lambda: model.fit(path, np.ma.array(y, mask=lost)), lambda: model.fit(path, y, masked)]
+    stream += [lambda: model.fit(path, y, days), lambda: model.fit(path, y).score(path, np.ma.array(y, mask=lost))]
+    kernels = [lambda: RBF(1.0)(MASKED), lambda: RBF(1.0)(X.to_numpy(), MASKED)]
+    for call in [*stream, *kernels, lambda: multi_task_stack(np.ones((1, N, N)), masked)]:
+        with pytest.raises(ValueError, match="mask of|holds dates or durations"):
+            call()
 
 
 def test_ordinary_work_gives_no_alarm():

@@ -63,13 +63,16 @@ def _compare(first, second):
     if ids is others or len(ids) != len(others) or not isinstance(ids, np.ndarray) and ids.equals(others):
         return
     ids, others = ids.tolist(), others.tolist()
+    both = [{int}.issuperset(map(type, labels)) for labels in (ids, others)]
+    given = list(range(len(ids))) in (ids, others)
+    if any(both) and not all(both):  # "7" and 7, from files that were read in two ways
+        ids, others = list(map(str, ids)), list(map(str, others))
     if ids == others:
         return
     what = "ids" if _has_own_ids(data) else "obs_names" if is_annotated(data) else "" if is_views(data) else "index"
     cure = f"{other}.loc[{name}.{what}]" if what and is_pandas(column) else f"{other} in the order of {name}"
     cure += f", or Views(..., examples={other}.index)" if what == "ids" and isinstance(data, Views) else ""
-    what, given = "ids" if what == "ids" else "index", list(range(len(ids))) in (ids, others)
-    same, both = set(ids) == set(others), [{int}.issuperset(map(type, labels)) for labels in (ids, others)]
+    what, same = "ids" if what == "ids" else "index", set(ids) == set(others)
     if same and not given:
         raise ValueError(f"{other} has the {what} of {name} in another order: give {cure}.")
     if not (same or any(both)):

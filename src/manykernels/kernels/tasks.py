@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from .._tags import tagged
 from .._validation import shown
+from .entries import check_entries
 from .spec import KernelSpec, as_spec
 from .stack import KernelStack
 
@@ -148,6 +149,7 @@ def split(X):
 
 def checked(task, n, name="task"):
     """The tasks (n,) as an array of labels, or a ValueError."""
+    check_entries(name, task)
     labels = np.asarray(task)
     if labels.shape != (n,):
         raise ValueError(f"{name} has shape {labels.shape}, but there are {n} examples: give one task per example.")
