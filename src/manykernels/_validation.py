@@ -37,6 +37,11 @@ def shown(value):
     return repr(value)
 
 
+def one_line(text):
+    """A text, such as a name of the user, on one line: control characters are written as \\n and the like."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: repr(found[0])[1:-1], str(text))
+
+
 def check_number(name, value, low=0.0, high=np.inf, closed="neither", of=None):
     """`value` as a float between low and high; `closed` says which of the two it may be, "left", "right" or "both".
 

@@ -61,7 +61,7 @@ def test_cv_adjusts_and_numbers_that_may_be_codes_are_named(table):
 
 
 @pytest.mark.parametrize(("words", "says"), [
-    (["--adjust", "agee"], "--adjust 'agee' is not a column of the data: did you mean 'age'"),
+    (["--adjust", "agee"], "--adjust 'agee' is not a column of the data besides the target: did you mean 'age'"),
     (["--adjust", ","], "--adjust ',' names no column"),
     (["--adjust", "age", "--task", "one-class"], "--adjust needs targets"),
 ])  # fmt: skip

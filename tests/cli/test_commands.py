@@ -32,7 +32,7 @@ def test_fit_says_on_stderr_what_it_chose_and_shows_results_on_stdout(folder, tm
     assert kernels > {"age", "dose", "sex", "all columns, RBF 1", "all columns, Laplacian 1"} and len(kernels) == 9
     for text in (
         "task: classification",
-        "'name' is left out (40 different texts): a config",
+        "'name' is left out (40 different texts, whose words hardly repeat): a config",
         "Categorical on 'sex'",
         "'dose' is missing in 2 of 40",
     ):

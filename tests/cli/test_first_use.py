@@ -18,6 +18,7 @@ def survey(tmp_path_factory):
     frame["income"] = rng.normal(2000, 300, n).round(2).astype(str)
     frame.loc[::30, "income"] = "refused"
     frame["day"] = pd.date_range("2026-01-01", periods=n).strftime("%Y-%m-%d")
+    frame["visit"] = pd.to_datetime("2026-01-01") + pd.to_timedelta(rng.integers(0, 600, n), unit="D")
     frame["born"] = pd.date_range("1960-01-01", periods=n).strftime("%d.%m.%Y")
     frame["remark"] = [f"said {i} things" for i in range(n)]
     frame["rare"] = np.where(np.arange(n) < 5, rng.normal(size=n), np.nan)
@@ -35,10 +36,11 @@ def test_what_is_left_out_says_why_and_what_to_do(survey):
     said = (survey / "said.txt").read_text()
     for text in (
         "'who' is left out (90 different texts, one a row as ids are): name it with --id if it holds ids",
-        "'income' is left out (numbers, but none in 3 rows, 'refused' for example): empty these cells",
-        "an RBF on days and cycles of 'day'",
+        "'income' is left out (numbers, but none in 3 of 90 rows, 'refused' for example): correct or empty",
+        "an RBF on days and cycles of 'visit'",
+        "'day' is left out (days that count the rows): a configuration may name it",
         "'born' is left out (dates in another form than 2024-03-01): to use them, write them as 2024-03-01",
-        "'remark' is left out (90 different texts): a configuration",
+        "'remark' is left out (90 different texts, whose words hardly repeat): a configuration",
         "left out 'rare' (empty in 85 of 90 rows)",
         "'smokes' is missing in 10 of 90 examples",
     ):
@@ -66,8 +68,8 @@ def test_the_page_shows_the_columns_of_the_table_and_those_not_used(survey, tmp_
     result = run("report", survey / "m.mk", survey / "survey.csv", "-o", tmp_path / "r.html", *given)
     assert result.exit_code == 0, result.output
     facts = json.loads((tmp_path / "r.json").read_text())
-    assert facts["data"]["form"] == "a table of 8 columns" and facts["target"] == "outcome"
-    assert facts["data"]["unused"] == ["who", "income", "born", "remark", "rare"]
+    assert facts["data"]["form"] == "a table of 9 columns" and facts["target"] == "outcome"
+    assert facts["data"]["unused"] == ["who", "income", "day", "born", "remark", "rare"]
     assert "Not used by the model" in (tmp_path / "r.html").read_text()
 
 

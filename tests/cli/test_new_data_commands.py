@@ -81,7 +81,7 @@ def test_words_of_unequal_lengths_have_their_cure_in_the_configuration(tmp_path)
 def test_gaps_that_are_new_are_filled_as_in_python_and_said(tmp_path):
     """One gap in a column of numbers or dates without gaps in training refused the whole file."""
     frame = pd.DataFrame({"a": RNG.normal(size=N), "b": RNG.normal(size=N), "site": RNG.choice(list("uv"), N)})
-    frame["day"] = pd.date_range("2024-01-01", periods=N).strftime("%Y-%m-%d")
+    frame["day"] = pd.date_range("2024-01-01", periods=N, freq="2D").strftime("%Y-%m-%d")
     y = np.where(frame.a + 0.3 * RNG.normal(size=N) > 0, "sick", "well")
     new = frame.copy()
     new.loc[3, "a"], new.loc[[4, 6], "day"] = np.nan, None

@@ -122,8 +122,7 @@ def test_dates_and_constant_sources_are_left_out_with_a_warning(tmp_path):
     with pytest.warns(UserWarning) as heard:
         model = MKLClassifier(C=1.0).fit(Views(tables | alone, "index", IDS), y)
     text = " ".join(str(w.message) for w in heard)
-    for part in ("'clinic' has columns without a kernel", "'visit'", "'when' has no kernel", "'same' has no kernel"):
-        assert part in text
+    assert "left out 'clinic: visit', 'when: day' (days that count the rows); left out 'same: a', 'same: b'" in text
     assert {kernel.partition(",")[0] for kernel in model.kernel_names_} == set(tables)
     for key, table in (tables | alone).items():
         table.to_csv(tmp_path / f"{key}.csv", index_label="id")
@@ -131,7 +130,7 @@ def test_dates_and_constant_sources_are_left_out_with_a_warning(tmp_path):
     tables["clinic"].assign(outcome=y).to_csv(tmp_path / "clinic.csv", index_label="id")
     result = run("fit", tmp_path, "-t", "outcome", "-C", "1", "-o", tmp_path / "m.mk")
     assert result.exit_code == 0, result.output
-    for part in ("'clinic' has columns without a kernel", "'when' has no kernel", "'same' has no kernel"):
+    for part in ("; left out 'visit' (days", "'when': left out 'day' (days", "'same': left out 'a', 'b' (one value"):
         assert part in result.stderr
     assert manykernels.load(tmp_path / "m.mk").target_name_ == "clinic.outcome"
 

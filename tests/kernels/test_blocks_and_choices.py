@@ -161,6 +161,6 @@ def test_columns_of_a_view_are_judged_by_the_examples_that_have_it():
     have = np.setdiff1d(np.arange(40), np.arange(3, 33, 3))
     table = pd.DataFrame({"row": np.arange(30), "x": rng.normal(size=30), "id": [f"p{k}" for k in range(30)]})
     views = Views({"a": rng.normal(size=(40, 2)), "t": table}, ids={"a": range(40), "t": have.tolist()})
-    specs, said = choose_kernels(views)
+    specs, said, _ = choose_kernels(views)
     assert [spec.columns for spec in specs if spec.columns != "a"] == [("t", ["x"])] * 6
     assert "left out 'row' (numbers of the rows)" in said and "left out 'id' (30 different texts" in said

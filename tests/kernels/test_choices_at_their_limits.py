@@ -31,12 +31,15 @@ def test_texts_that_repeat_are_categories_up_to_fifty_and_half_of_the_rows():
 
 def test_texts_of_numbers_and_dates_are_told_by_their_share():
     numbers = [f"{k}.5" for k in range(20)]
-    assert kind(numbers) == ("spoiled", "numbers written as texts")
-    spoiled = [*numbers[:16], "n.a.", "none", "lost", "?"]
-    assert kind(spoiled) == ("spoiled", "numbers, but none in 4 rows, 'n.a.' for example")
-    assert kind([*numbers[:15], "n.a.", "none", "lost", "?", "-"])[0] == "ids"
-    dates = [f"2024-03-{k:02}" for k in range(1, 21)]
+    assert kind(numbers)[0] == kind([*numbers, "n.a.", " NONE", "?"])[0] == "numbers"
+    spoiled = [*numbers[:16], "lost", "void", "late", "odd"]
+    assert kind(spoiled) == ("spoiled", "numbers, but none in 4 of 20 rows, 'lost' for example")
+    assert kind([*spoiled[1:], "left", "-"])[0] == "ids"  # one in four is none
+    dates = [f"2024-03-{k:02}" for k in range(2, 22)]
+    assert kind(dates) == ("days of rows", "days that count the rows") and kind(dates[:19])[0] == "dates"
+    dates[0] = "2024-02-29"
     assert kind(dates)[0] == "dates" and kind([f"{k}.3.2024" for k in range(1, 21)])[0] == "other dates"
+    assert kind([*dates, "?"])[0] == "dates"
     assert kind([*dates[:17], "a b", "c d", "e f"]) == ("other dates", "dates in another form than 2024-03-01")
     assert kind([*dates[:16], "ab", "cd", "ef", "gh"])[0] == "ids"  # not more than four fifths
     days = np.array(["2024-01-01", "2024-01-02"] * 3, "M8[D]")
@@ -46,10 +49,11 @@ def test_texts_of_numbers_and_dates_are_told_by_their_share():
 
 def test_texts_with_spaces_are_texts_if_some_of_them_share_a_word():
     rows = [f"word{k} other{k}" for k in range(12)]
-    assert kind(rows) == ("many", "12 different texts")  # no word stands in two
+    assert kind(rows) == ("many", "12 different texts, whose words hardly repeat")  # no word stands in two
     assert kind([f"patient {k}a" for k in range(12)])[0] == "many"  # one stands in all
-    shared = [*rows[:10], "word3 again", "word4 more"]
+    shared = [*rows[:9], "word3 other4", "word5 other6", "word7 b"]  # 10 of 23 words stand in two; b is no word
     assert kind(shared)[0] == "texts"
+    assert kind([*rows[:10], "word3 again", "word4 more"]) == ("many", "12 different texts, whose words hardly repeat")
     few = [row.replace(" ", "_") if k < 6 else row for k, row in enumerate(shared)]
     assert kind(few)[0] == "many"  # half of them are one word
 
@@ -132,7 +136,7 @@ def test_views_with_few_entries_other_than_0_are_taken_as_they_are():
         part = X.copy()
         part[: more or None] = part[: more or None]
         part = part if more == 0 else np.where(np.arange(20)[:, None] == 19, 0.0, X)
-        specs, said = choose_kernels({"v": part, "w": rng.normal(size=(20, 2))})
+        specs, said, _ = choose_kernels({"v": part, "w": rng.normal(size=(20, 2))})
         own = [spec for spec in specs if spec.columns == "v"]
         assert [spec.transformer is not None for spec in own] == [scaled] * (6 if scaled else 4), said
 
@@ -141,7 +145,7 @@ def test_columns_of_a_frame_that_are_nearly_empty_are_left_out():
     frame = pd.DataFrame(
         {"full": rng.normal(size=20), "most": [1.0, 2.0] + [np.nan] * 18, "one": [1.0] + [np.nan] * 19}
     )
-    specs, said = choose_kernels(frame)
+    specs, said, _ = choose_kernels(frame)
     assert {name for spec in specs for name in (spec.columns or ())} == {"full", "most"}
     assert "left out 'one' (one value only)" in said
     frame["most"] = [1.0, 2.0, *[np.nan] * 18]

@@ -85,7 +85,7 @@ def test_kernels_chosen_for_weighted_views_are_those_of_copies():
     ids = {"b": np.arange(20), "a": np.flatnonzero(present)}
     views = Views({"b": sp.csr_array(x), "a": sp.csr_array(x[present])}, ids)
     w = WEIGHTS * (np.arange(20) % 5 > 0)
-    specs, said = choose_kernels(views, weights=w)
+    specs, said, _ = choose_kernels(views, weights=w)
     for view, keep in (("a", present), ("b", np.ones(20, bool))):
         own = [spec.kernel.gamma for spec in specs if isinstance(spec.kernel, RBF) and spec.columns == view]
         seen = x[keep & (w > 0)]

@@ -13,6 +13,7 @@ import manykernels as mk
 
 from ..kernels import table as auto_table
 from ..kernels.auto import choose_kernels
+from ..kernels.frames import listed, number
 from ._data import is_number, numeric_names
 from ._matrices import with_places
 from ._sequences import say_taken, string_table
@@ -21,10 +22,11 @@ from ._talk import Wrong, pandas
 CURES = {  # by the kind of a column that is left out
     "other dates": "to use them, write them as 2024-03-01",
     "times": "to use them, convert them to numbers of days",
-    "spoiled": "empty these cells to use the column",
+    "spoiled": "correct or empty these cells to use the column",
     "mixed": "then it is used",
     "ids": "name it with --id if it holds ids",
     "rows": "a configuration may name it if it is informative",
+    "days of rows": "a configuration may name it if it is informative",
     "many": 'a configuration can use it with kernel = "Categorical", or its words with "Tfidf"',
 }
 
@@ -52,11 +54,11 @@ def _matrix(frame, stem, say):
 def _suggest_columns(frame, sequences, say, hint):
     """(tables, a sentence on them) for the columns, as estimators choose them; `sequences` come from FASTA files."""
     columns = auto_table.describe(auto_table.entries(frame), sequences)
-    if not any(column.kind in (*auto_table.USED_KINDS, "rows") for column in columns):
+    if not any(column.kind in (*auto_table.USED_KINDS, *auto_table.ROW_KINDS) for column in columns):
         why = "; ".join(auto_table.left_out(columns))
         raise Wrong(f"No column is left to learn from ({why or 'none'}): give columns that vary, besides the target.")
     sources = _sources(frame)
-    specs, chosen = choose_kernels(_views(frame, sources), sequences=sequences)
+    specs, chosen, _ = choose_kernels(_views(frame, sources), sequences=sequences)
     for column in columns:
         if column.strings:
             say_taken(frame, column.name, column.strings, say)
@@ -146,8 +148,11 @@ def as_texts(column: Any) -> np.ndarray:
     return found
 
 
-def encode(frame: Any, names: list[str], written: Mapping[str, str]) -> Any:
-    """The columns called `names`: numbers, indicators of categories, and sequences, texts and dates as `written`."""
+def encode(frame: Any, names: list[str], written: Mapping[str, str], commas: Collection[str] = ()) -> Any:
+    """The columns called `names`: numbers, indicators of categories, and sequences, texts and dates as `written`.
+
+    Texts of numbers have decimal commas in the columns `commas`.
+    """
     frame = with_places(frame, names)
     lost = [base for base in map(seen, names) if base not in frame.columns]
     if lost:
@@ -169,7 +174,7 @@ def encode(frame: Any, names: list[str], written: Mapping[str, str]) -> Any:
         if name in written:
             made[name] = AS_WRITTEN[written[name]](frame[name])
         elif not equals and name not in numbers:
-            made[name] = as_numbers(frame[name])
+            made[name] = as_feature(frame[name], commas)
         elif equals:
             if base not in known:
                 known[base] = as_texts(frame[base])
@@ -233,16 +238,32 @@ def as_days(column: Any) -> np.ndarray:
 AS_WRITTEN = {"sequences": as_sequences, "objects": as_words, "categories": as_texts, "dates": as_days}
 
 
-def as_numbers(column: Any, cure: str = 'correct it, or give the column kernel = "Categorical"') -> np.ndarray:
-    """A column as floats; the error shows the first entry that is not a number, and says the cure."""
-    pd = pandas()
-    known = is_number(column)
-    found = column if known else pd.to_numeric(column, errors="coerce")
-    wrong = column[:0] if known else column[found.isna() & column.notna()]
-    if len(wrong):
-        row = list(column.index).index(wrong.index[0]) + 1
-        raise Wrong(f"Column {column.name!r} has {wrong.iloc[0]!r} in row {row}, which is not a number: {cure}.")
-    values = found.to_numpy(dtype=float, na_value=np.nan)
+def read_texts(frame: Any, say: Callable[[str], None]) -> tuple[Any, list[str]]:
+    """(the frame with numbers for texts of numbers, the names of the columns with decimal commas)."""
+    texts = frame.drop(columns=frame.attrs.get("sequences", []), errors="ignore").select_dtypes(exclude="number")
+    found = [facts for facts in auto_table.describe(auto_table.entries(texts)) if facts.kind in ("numbers", "rows")]
+    commas = [facts.name for facts in found if facts.commas]
+    if commas:
+        say(f"the commas in {listed(commas)} are read as decimal points.")
+    return frame.assign(**{facts.name: as_feature(frame[facts.name], commas) for facts in found}), commas
+
+
+def as_feature(column: Any, commas: Collection[str]) -> np.ndarray:
+    """A column as floats; its texts are numbers, with decimal commas if its name is in `commas`, or such as NA."""
+    return as_numbers(column, decimal="," if column.name in commas else ".")
+
+
+def as_numbers(
+    column: Any, cure: str = 'correct it, or give the column kernel = "Categorical"', decimal: str | None = None
+) -> np.ndarray:
+    """A column as floats, see `number`; the error shows the first entry that is not a number, and says the cure."""
+    values = column.to_numpy(dtype=float, na_value=np.nan) if is_number(column) else np.empty(len(column))
+    for k, entry in enumerate(() if is_number(column) else column):
+        try:
+            values[k] = number(entry, decimal)
+        except (TypeError, ValueError):
+            said = f"Column {column.name!r} has {entry!r} in row {k + 1}, which is not a number: {cure}."
+            raise Wrong(said) from None
     if np.isinf(values).any():
         raise Wrong(f"Column {column.name!r} has infinite numbers: correct them or leave them empty.")
     return values

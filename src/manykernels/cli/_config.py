@@ -11,7 +11,7 @@ import manykernels as mk
 
 from ..kernels.table import TableScaler, describe, entries, is_number_text, scaler, words
 from ._columns import indicators
-from ._data import holds_numbers, numeric_names, pick
+from ._data import is_number, numeric_names, pick
 from ._matrices import columns_of_matrix
 from ._talk import Wrong
 
@@ -166,12 +166,12 @@ def _categories(frame, name, columns, given):
         raise Wrong(
             f"Kernel {name!r} has categories = {given!r}: give names of its columns, categories = [{columns[0]!r}]."
         )
-    return [k for k, column in enumerate(columns) if column in given or not holds_numbers(frame[column])]
+    return [k for k, column in enumerate(columns) if column in given or not is_number(frame[column])]
 
 
 def _other_kinds(frame):
     """{column: "categories" or "dates"} of the columns that hold no numbers."""
-    frame = frame[[name for name in frame.columns if not holds_numbers(frame[name])]]
+    frame = frame[[name for name in frame.columns if not is_number(frame[name])]]
     return {column.name: column.kind for column in describe(entries(frame)) if column.kind in ("categories", "dates")}
 
 
@@ -207,9 +207,8 @@ def _matrix_columns(name, columns, frame):
 
 
 def _check_column(column, name, missing):
-    if not holds_numbers(column):
-        text = next((value for value in column if isinstance(value, str) and not is_number_text(value)), None)
-        text = column.dropna().iloc[0] if text is None and column.notna().any() else text
+    if not is_number(column):
+        text = next((v for v in column.dropna() if not (isinstance(v, str) and is_number_text(v))), None)
         raise Wrong(
             f"Kernel {name!r}: column {column.name!r} has {text!r}, which is not a number: correct it, or give the "
             'column kernel = "Categorical".'

@@ -33,6 +33,8 @@ def read_data(
     The columns of the table `labels` are joined by id. If not `unique`, several rows of a table may have the same id.
     """
     place = Path(path)
+    if not path:  # Path("") is the current folder
+        raise Wrong("The path of the data is empty: give a file, a folder of tables, or - for stdin.")
     if path != "-" and not place.exists():
         raise Wrong(f"{path} does not exist: check the path.")
     frame = read_folder(place, id, say) if path != "-" and place.is_dir() else read_file(path)
@@ -131,7 +133,7 @@ def read_named(source: Callable[[], Any], path: str, sep: str | None) -> Any:
     """The frame of a path or of bytes; the header is checked first, since pandas renames a second column x to x.1."""
     pd = pandas()
     if sep is None:
-        options: dict[str, Any] = {"sep": None, "engine": "python"}
+        options: dict[str, Any] = {"sep": None, "engine": "python", "encoding": "utf-8-sig"}
         head = pd.read_csv(source(), header=None, nrows=1, dtype=str, keep_default_na=False, **options).iloc[0].tolist()
     else:
         options, place = {"sep": sep}, source()
@@ -280,6 +282,12 @@ def by_id(frame: Any, id: str, path: str, unique: bool = True) -> Any:
     return frame
 
 
+def by_known_id(frame: Any, model: Any) -> Any:
+    """The frame with the ids of --id in the fit of the model as its index, if it has no other ids."""
+    id = vars(model).get("id_name_")
+    return frame.set_index(id) if frame.index.name is None and id in frame.columns else frame
+
+
 def pick(frame: Any, name: str, option: str, path: str = "the data") -> Any:
     """The column of a `full_name`; the error names the columns that exist."""
     full = full_name(frame, name)
@@ -312,8 +320,3 @@ def numeric_names(frame: Any) -> set[str]:
     """The names of the columns of numbers."""
     return {name for name, dtype in zip(frame.columns, frame.dtypes, strict=True) if dtype.kind in "iuf"}
 
-
-def holds_numbers(column: Any) -> bool:
-    """Whether a feature has numbers, including whole numbers beyond 64 bits, which pandas keeps as objects."""
-    known = column.dropna() if column.dtype == object else ()
-    return is_number(column) or len(known) > 0 and all(type(value) is int for value in known)

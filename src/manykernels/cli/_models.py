@@ -1,7 +1,7 @@
 """From data and settings to an estimator and its arguments."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ import manykernels as mk
 from .._validation import shown
 from ..estimators.check_inputs import is_precomputed
 from ..kernels.normalize import CHOICES_OF_MODELS
-from ._columns import as_numbers, as_texts, encode, guess_task, seen, suggest
+from ._columns import as_feature, as_numbers, as_texts, encode, guess_task, read_texts, seen, suggest
 from ._config import build, read_config, written_columns
 from ._data import full_name, is_number, pick, read_data, read_file
 from ._talk import Wrong
@@ -34,6 +34,7 @@ class Job(NamedTuple):
     chosen: str  # a sentence on the automatic choices
     groups: Any = None  # (n,), the group of each row
     covariates: Any = None  # {column: values (n,)} that the fit adjusts for
+    commas: Collection[str] = ()  # the columns of texts with decimal commas
 
 
 def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[[str], None]) -> Job:
@@ -48,12 +49,14 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
     task = settings.get("task") or ("regression" if settings.get("loss") in LOSSES_OF_NUMBERS else None)
     task, y, frame = split_target(frame, task, settings.get("target"), data, say)
     of, frame = (None, frame) if groups is None else split_groups(frame, groups, say)
+    frame, commas = read_texts(frame, say)
     covariates, frame = (None, frame) if "adjust" not in settings else split_covariates(frame, settings["adjust"], say)
     if covariates is not None and task == "one-class":
         raise Wrong("--adjust needs targets, and --task one-class has none: leave it out.")
     tables, chosen = (settings.pop("kernel"), "") if "kernel" in settings else suggest(frame, say, HINT)
     kernels, names = build(tables, frame)
-    return Job(task, kernels, encode(frame, names, written_columns(kernels)), y, settings, chosen, of, covariates)
+    X = encode(frame, names, written_columns(kernels), commas)
+    return Job(task, kernels, X, y, settings, chosen, of, covariates, commas)
 
 
 def full_target(frame: Any, target: str | None) -> str | None:
@@ -88,7 +91,7 @@ def split_covariates(frame: Any, adjust: str, say: Callable[[str], None]) -> tup
     kinds = {part.removesuffix(CATEGORY): part.endswith(CATEGORY) for part in asked}
     found, codes = {}, []
     for name, category in kinds.items():
-        column = pick(frame, name, "--adjust")
+        column = pick(frame, name, "--adjust", "the data besides the target")
         category = category or not is_number(column)
         found[column.name] = _covariate(column, category)
         whole = not category and 2 < column.nunique() <= MAX_CODES and bool((column == column.round()).all())
@@ -101,11 +104,9 @@ def split_covariates(frame: Any, adjust: str, say: Callable[[str], None]) -> tup
     return found, frame.drop(columns=list(found))
 
 
-def _covariate(column, category):
+def _covariate(column, category, commas=()):
     """The values of a covariate: texts of a category, else floats."""
-    if not category:
-        return as_numbers(column)
-    return as_texts(column)
+    return as_texts(column) if category else as_feature(column, commas)
 
 
 def covariates_of(model: Any, frame: Any) -> dict[str, Any]:
@@ -113,8 +114,13 @@ def covariates_of(model: Any, frame: Any) -> dict[str, Any]:
     known = vars(model).get("covariate_columns_")
     if known is None:
         return {}
-    made = {name: _covariate(pick(frame, name, "covariate"), levels is not None) for name, levels in known.items()}
-    return {"covariates": made}
+    asked, commas = ((name, pick(frame, name, "covariate")) for name in known), commas_of(model)
+    return {"covariates": {name: _covariate(column, known[name] is not None, commas) for name, column in asked}}
+
+
+def commas_of(model: Any) -> Collection[str]:
+    """The columns of texts with decimal commas in the data of the fit."""
+    return vars(model).get("decimal_commas_", ())
 
 
 def split_target(frame, task, target, data, say):

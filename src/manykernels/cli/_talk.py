@@ -13,6 +13,8 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperGroup
 
+from .._validation import one_line
+
 EXIT_INTERRUPTED = 130
 
 
@@ -142,7 +144,7 @@ def show_rows(title: str, rows: list[dict[str, Any]]) -> None:
 
 
 def _text(value):
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else one_line(value)
 
 
 def _plain(value):

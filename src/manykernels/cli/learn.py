@@ -88,6 +88,7 @@ def fit(asked: FitOptions) -> None:
     model.fit(job.X, job.y, **extra) if job.y is not None else model.fit(job.X)
     if job.y is not None:
         model.target_name_ = job.settings["target"]  # the default target of `score`, `inspect` and `report`
+    model.id_name_, model.decimal_commas_ = job.settings.get("id", ""), job.commas
     if job.chosen:
         model.kernels_chosen_ = job.chosen
     model.save(output)

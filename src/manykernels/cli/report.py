@@ -12,7 +12,7 @@ import manykernels as mk
 
 from ..estimators.new_data_warning import tell_news
 from ._columns import seen
-from ._data import read_data
+from ._data import by_known_id, read_data
 from ._models import (
     CATEGORY,
     as_classes,
@@ -67,7 +67,7 @@ def report(asked: PageOptions) -> None:
     read, pages = (asked.model, asked.data, asked.labels), (Path(output), Path(output).with_suffix(".json"))
     over = [check_output(str(path), *read) for path in pages]
     fitted = read_model(asked.model)
-    frame = read_data(asked.data, asked.id, say, asked.labels)
+    frame = by_known_id(read_data(asked.data, asked.id, say, asked.labels), fitted)
     target = asked.target or only_label(asked.labels)
     one_class = is_outlier_detector(fitted)
     y = None if one_class and target is None else target_of(fitted, frame, target, say)
@@ -91,7 +91,7 @@ def report(asked: PageOptions) -> None:
     given = {"--" + key.replace("_", "-"): options[key] for key in keys} | {"--examples": asked.examples or None}
     where = {
         "--target": ",".join(map(str, columns)) if times else target or name,
-        "--id": asked.id,
+        "--id": asked.id or vars(fitted).get("id_name_") or None,
         "--labels": asked.labels,
     }
     found.facts["reproduce"] = _commands(fitted, asked.model, asked.data, output, where, given)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ._columns import suggest
+from ._columns import read_texts, suggest
 from ._config import KERNELS, STRINGS, kernel_class, parameters, write_config
 from ._data import read_data
 from ._models import check_output, split_target
@@ -33,7 +33,7 @@ def init(
         if Path(output).exists() and not force:
             raise Wrong(f"{output} exists: give another path, or --force to overwrite it.")
     task, _, frame = split_target(read_data(data, id, say, labels), task, target, data, say)
-    text = write_config({"target": target, "id": id, "task": task}, suggest(frame, say)[0], data)
+    text = write_config({"target": target, "id": id, "task": task}, suggest(read_texts(frame, say)[0], say)[0], data)
     if output == "-":
         typer.echo(text, nl=False)
         return

@@ -11,8 +11,8 @@ import manykernels as mk
 from ..estimators.new_data_warning import tell_news
 from ._columns import encode, new_categories
 from ._config import written_columns
-from ._data import read_data
-from ._models import as_classes, check_output, covariates_of, only_label, read_model, target_of
+from ._data import by_known_id, read_data
+from ._models import as_classes, check_output, commas_of, covariates_of, only_label, read_model, target_of
 from ._talk import Debug, Json, Quiet, Wrong, pandas, show, speaker
 from .learn import Data, Id, Labels, Target, coefficients
 
@@ -31,7 +31,7 @@ def predict(
     """Predict new examples: one row each, with decision values, and probabilities if the model has them."""
     over = "" if output == "-" or output.startswith("/dev/") else check_output(output, model, data)
     say, fitted = speaker(quiet), read_model(model)
-    frame = read_data(data, id, say, unique=False)
+    frame = by_known_id(read_data(data, id, say, unique=False), fitted)
     made = predictions(fitted, columns_of(fitted, frame), covariates_of(fitted, frame))
     text = made.to_json(orient="records") + "\n" if json else made.to_csv(index=frame.index.name is not None)
     if output == "-":
@@ -45,7 +45,7 @@ def predict(
 def columns_of(model: Any, frame: Any) -> Any:
     """The columns that a model uses; an error if one has empty rows and its kernel does not accept them."""
     names, written = list(model.feature_names_in_), written_columns(model.kernels)
-    X = encode(frame, names, written)
+    X = encode(frame, names, written, commas_of(model))
     for sentence in new_categories(frame, names, written):
         warnings.warn(sentence, UserWarning, stacklevel=2)
     specs = [mk.kernels.spec.as_spec(spec) for spec in model.kernels] if isinstance(model.kernels, list) else []

@@ -148,13 +148,13 @@ def check_table(model, X, reset, options):
     check_entries("X", X)
     try:
         return validate_data(model, X, reset=reset, **options)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         if "inhomogeneous" in str(error):
             raise ValueError(
                 "X has rows of different lengths: make them equal, or give your own kernel for these examples."
             ) from error
-        if "infinity" in str(error) or "contains NaN" in str(error):
-            x = X if sp.issparse(X) else np.asarray(X, float)
+        if isinstance(error, OverflowError) or "infinity" in str(error) or "contains NaN" in str(error):
+            x = X if sp.issparse(X) else np.asarray(X)
             checked_view(x, False, False, lambda: range(x.shape[1]))  # names the columns
         table = None
         if "dim" in str(error) or "convert" in str(error):

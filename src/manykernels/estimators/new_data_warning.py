@@ -86,12 +86,16 @@ def tell_news(model: Any, X: Any) -> None:
         here.tell()
 
 
-def warn_lengths(model: Any) -> None:
+def warn_of_data(model: Any) -> None:
     """A UserWarning if kernels that count words were trained on sequences without a word, or of very unequal lengths.
+
+    Another one names the columns that kernels="auto" has left out.
 
     √k(x, x) grows with the length, and so does |f(x)|, unless normalize="spherical".
     """
     kernels = model.predictor_.kernel_list
+    if kernels is not None and kernels.note:
+        warnings.warn(kernels.note, UserWarning, stacklevel=caller_level())
     if kernels is not None and (lost := wordless(kernels, _used(model))) is not None:
         warnings.warn(
             f"{lost[0]!r} reads words of {lost[1]} letters, and the shortest training sequence has {lost[2]}: the "

@@ -29,7 +29,8 @@ from .outputs import checked_outputs
 FITTED_ATTRIBUTES = (
     "C_", "C_scores_", "baseline_hazard_", "baseline_times_", "calibration_",
     "classes_", "compression_", "covariate_coef_", "covariate_columns_", "covariate_names_",
-    "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "intercept_", "kernel_names_",
+    "decimal_commas_",
+    "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "id_name_", "intercept_", "kernel_names_",
     "kernel_scale_", "kernel_scale_error_", "kernel_weights_", "kernels_chosen_",
     "log_marginal_likelihood_", "metric_", "multi_class_", "multi_class_reason_", "multilabel_",
     "n_events_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_", "radius_", "searched_",
@@ -187,8 +188,9 @@ def check_model(model):
         check_array("kernel_scale_error_", model.kernel_scale_error_, np.float64, M)
     check_integer("n_features_in_", model.n_features_in_, 1, 2**48)
     check_records("history_", model.history_)
-    for name in ("kernels_chosen_", "target_name_"):
+    for name in ("id_name_", "kernels_chosen_", "target_name_"):
         check_is(name, own.get(name, ""), str)
+    check_list("decimal_commas_", (commas := own.get("decimal_commas_", [])), str, len(commas))
     check_integer("searched_", own.get("searched_", 1), 1, 2**48)
     for name in ("objective_", "duality_gap_", "n_iter_"):
         check_is(name, getattr(model, name), Real)  # a fitted attribute

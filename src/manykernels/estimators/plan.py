@@ -37,7 +37,7 @@ from .choose_c import is_auto, with_chosen_C
 from .convergence import warn_units
 from .covariates import Covariates, refuse_covariates, warn_without_events
 from .metric import kernels_known, learns_metric, with_learned_metric
-from .new_data_warning import warn_lengths
+from .new_data_warning import warn_of_data
 from .progress import show_progress
 from .tasks import with_task
 from .tensors import to_host
@@ -210,7 +210,7 @@ class BasePlan:
 
     def advise(self, model: Any) -> None:
         """Warns of parameters and kernels of the fitted model that are probably unintended."""
-        warn_lengths(model)
+        warn_of_data(model)
         examples = self.examples
         warn_units(examples.loss, examples.Y, examples.c, examples.C)
         if examples.covariates is not None and examples.loss.coupled and not examples.loss.attained:

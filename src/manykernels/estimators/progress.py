@@ -16,7 +16,7 @@ def show_progress(label, tol):
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     fields = TextColumn("gap {task.fields[gap]}"), TimeElapsedColumn(), TextColumn("{task.fields[more]}")
-    with Progress(TextColumn("{task.description}"), BarColumn(), *fields) as progress:
+    with Progress(TextColumn("{task.description}", markup=False), BarColumn(), *fields) as progress:
         yield Bar(progress, label, tol)
 
 

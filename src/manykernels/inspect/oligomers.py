@@ -151,13 +151,14 @@ def top_kmers_table(model: Any, k: int, n: int = 20, background: Any = None, lab
     5
     """
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(title=f"Words of {k} letters that move the decision most")
     table.add_column("word")
     for column in ("position", "change of the decision"):
         table.add_column(column, justify="right")
     for word, position, change in top_kmers(model, k, n, background, label):
-        table.add_row(word, str(position), f"{change:+.4f}")
+        table.add_row(Text(word), str(position), f"{change:+.4f}")
     return table
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._markup import element
 from .._pictures import COLOURS, left_out, legend, note, panels, plain, rows_of, short
+from .._validation import one_line
 from ._interchangeable import Group
 from .metric import mean_shares, said
 from .sources import Shared, listed
@@ -280,6 +281,7 @@ class Relevance:
 
     def __str__(self) -> str:
         head, body, below = self._cells()
+        body = [list(map(one_line, row)) for row in body]
         widths = [max(len(row[k]) for row in [head, *body]) for k in range(len(head))]
         lines = [
             "  ".join(
@@ -287,7 +289,7 @@ class Relevance:
             )
             for row in [head, *body]
         ]
-        return "\n".join([*lines, *below])
+        return "\n".join([*lines, *map(one_line, below)])
 
     def _repr_html_(self) -> str:
         head, body, below = self._cells()

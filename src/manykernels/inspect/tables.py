@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._validation import one_line
 from ..estimators.check_inputs import optional
 from ..estimators.cross_validated import CrossValidated
 
@@ -78,6 +79,7 @@ def weights_table(model: Any, top: int = 20) -> Any:
     ['kernel', 'weight', 'share', 'cumulative']
     """
     from rich.table import Table
+    from rich.text import Text
 
     names, weights, shares = top_weights(model, top)
     alive = int(np.any(np.atleast_2d(model.kernel_weights_) > 0, axis=0).sum())
@@ -86,5 +88,5 @@ def weights_table(model: Any, top: int = 20) -> Any:
     for column in ("weight", "share", "cumulative"):
         table.add_column(column, justify="right")
     for name, weight, share, total in zip(names, weights, shares, np.cumsum(shares), strict=True):
-        table.add_row(str(name), f"{weight:.4f}", f"{share:.1%}", f"{total:.1%}")
+        table.add_row(Text(one_line(name)), f"{weight:.4f}", f"{share:.1%}", f"{total:.1%}")
     return table

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Collection
 from typing import Any
 
@@ -15,7 +14,7 @@ from .._offers import OFFERS
 from ..sequences import Sequences
 from ._median import median_between
 from .annotated import NamedMatrix
-from .frames import check_names, is_frame, to_numbers
+from .frames import check_names, is_frame
 from .metric import MetricKernel
 from .spec import KernelSpec
 from .table import (
@@ -24,11 +23,12 @@ from .table import (
     choose_for,
     describe,
     entries,
-    left_out,
     most_kernels,
     named_sources,
+    note,
     of_source,
 )
+from .table_scaler import TableScaler
 from .view_data import ViewArrays, checked_view, is_numeric, one_by_one
 
 SPARSE_FACTORS = 0.125, 1.0, 8.0  # gamma of numbers that stay as they are, in units of 1 / median distance
@@ -100,15 +100,14 @@ def auto_kernels(
 
 def choose_kernels(
     X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None, sequences: Collection[str] = ()
-) -> tuple[list[KernelSpec], str]:
-    """(the kernels of `auto_kernels`, a sentence that lists the kernels and the columns left out).
+) -> tuple[list[KernelSpec], str, str]:
+    """(the kernels of `auto_kernels`, a sentence that lists them and the columns left out, a `note` to warn with).
 
     The columns of frames called `sequences` hold sequences, whatever their letters.
-    A warning names the columns of dates in one of several sources, and the sources without a kernel.
     """
     if is_sequences(X):
-        return _for_sequences(X)
-    arrays, specs, said = ViewArrays(X), [], []
+        return *_for_sequences(X), ""
+    arrays, specs, said, columns = ViewArrays(X), [], [], []
     if None in arrays.X and not sp.issparse(arrays.X[None]):
         table = Table(arrays, None, weights, sequences)
         groups = named_sources(table.columns, most_kernels(arrays.n, memory_limit))
@@ -119,18 +118,23 @@ def choose_kernels(
             own, text = choose_for(rest.columns, arrays.n, memory_limit, bool(groups))
             rest.numbers(rest.of("numbers"))  # raises an error that names columns with infinity
             specs, said = rest.placed(own), [text.partition(": ")[2] if groups else text]
+            columns += rest.columns
     else:
         sources = [Table(arrays, view, weights, sequences) for view in arrays.X]
     for table in sources:
         given = None if table.view is None else arrays.given[table.view]
-        own, text = _for_sequences(given, table.view) if is_sequences(given) else _of_source(table, memory_limit)
+        if is_sequences(given):
+            own, text = _for_sequences(given, table.view)
+        else:
+            own, text, facts = _of_source(table, memory_limit)
+            columns += facts
         specs, said = specs + own, [*said, text]
     if not specs:
         raise ValueError(
             f'kernels="auto" finds nothing to learn from in X ({"; ".join(said)}): list the kernels, for sequences '
             "a string kernel such as Spectrum(4)."
         )
-    return specs, f"{len(specs)} kernels: {'; '.join(said)}" if sources else said[0]
+    return specs, f"{len(specs)} kernels: {'; '.join(said)}" if sources else said[0], note(columns)
 
 
 def is_sequences(X: Any) -> bool:
@@ -207,30 +211,25 @@ class Table:
 
     def numbers(self, columns):
         """Columns (n, d) as numbers, dense or sparse."""
-        columns = [self.which[k] for k in columns]
+        parts, columns = [self.columns[k].part for k in columns], [self.which[k] for k in columns]
         x = self.arrays.cut(self.view, np.asarray(columns, int))
-        x = x if sp.issparse(x) or is_numeric(x) else to_numbers(x, lambda: self.labels)
         if not sp.issparse(x) and columns:
-            checked_view(x, True, False, lambda: self.arrays.labels(self.view, columns))  # refuses infinity
+            labels = self.arrays.labels(self.view, columns)
+            x = x if is_numeric(x) else TableScaler(parts).read(x, labels).astype(float)
+            checked_view(x, True, False, lambda: labels)  # refuses infinity
         return x
 
 
 def _of_source(table, memory_limit):
-    """(kernels, phrase) of one of several sources; a warning names a source without kernels, and columns of dates."""
+    """(kernels, a phrase, the facts of the columns) of one of several sources."""
     name = "all numbers" if table.source is None else table.source
     numbers, widths = table.of("numbers"), []
     x = table.numbers(numbers) if numbers else None
     if numbers and (sp.issparse(x) or np.count_nonzero(x) < MIN_FILLED * x.size and not np.isnan(x).any()):
         middle = median_between(x, table.weights)
         widths = [(factor, float(factor / middle)) for factor in SPARSE_FACTORS]
-    dates = table.of("dates")
     columns = [c._replace(kind="record", why=DATES) if c.kind == "dates" else c for c in table.columns]
     specs, text = of_source(name, columns, table.arrays.n, memory_limit, widths)
-    if dates or not specs:
-        warnings.warn(
-            f"The source {name!r} has {'columns without a kernel' if specs else 'no kernel'}: "
-            f"{'; '.join(left_out(columns))}. List the kernels to use them.",
-            stacklevel=2,
-        )
     lacks = "" if table.given is None else ", 0 for examples that lack it"
-    return table.placed(specs), f"{table.source!r}: {text}{lacks}"
+    facts = [c if c.name == name else c._replace(name=f"{name}: {c.name}") for c in columns]
+    return table.placed(specs), f"{table.source!r}: {text}{lacks}", facts

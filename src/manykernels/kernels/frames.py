@@ -1,10 +1,13 @@
 """Tables with named columns, of pandas, polars and similar libraries, read through their common interface."""
 
+from contextlib import suppress
 from difflib import get_close_matches
+from functools import partial
 
 import numpy as np
 
 _MISSING = ("NAType", "NaTType", "NoneType")  # types by name, so that pandas need not be imported
+MISSING_TEXTS = frozenset("|?|-|--|.|na|n/a|n.a.|#n/a|nan|<na>|<nan>|none|<none>|null|<null>".split("|"))  # in any case
 _UNEQUAL = float, np.floating, np.datetime64, np.timedelta64  # NaN and NaT differ from themselves
 
 
@@ -87,27 +90,54 @@ def called(labels):
     return f"column{'s'[: len(labels) > 1]} {listed(plain)}"
 
 
-def listed(items):
+def listed(items, most=5):
     """The first five items, and how many more there are."""
-    return ", ".join(map(repr, items[:5])) + (f" and {len(items) - 5} more" if len(items) > 5 else "")
+    return ", ".join(map(repr, items[:most])) + (f" and {len(items) - most} more" if len(items) > most else "")
 
 
-def to_numbers(x, labels):
-    """Entries (n, d) as floats, missing ones NaN, or a ValueError that names the columns by `labels()`."""
+def is_missing_text(value):
+    """Whether an entry is a text that stands for a missing value, such as NA, ? or <null>."""
+    return isinstance(value, str) and value.strip().lower() in MISSING_TEXTS
+
+
+def are_missing_texts(x):
+    """The mask of these entries of an array."""
+    return np.frompyfunc(is_missing_text, 1, 1)(x).astype(bool)
+
+
+def number(value, decimal=None):
+    """An entry as a float, NaN if it is missing and infinity beyond 1.8e308, or a ValueError or TypeError.
+
+    Where columns of texts hold numbers, `decimal` is "." or ",", and texts such as NA or ? are missing.
+    """
+    if type(value).__name__ in _MISSING or decimal and is_missing_text(value):
+        return np.nan
+    if decimal and isinstance(value, str):
+        if "_" in value or decimal == "," and "." in value:
+            raise ValueError(value)
+        value = value.replace(decimal, ".")
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
+
+
+def to_numbers(x, labels, decimal=None):
+    """Entries (n, d) as floats by `number`, or a ValueError that names the columns by `labels()`."""
     if getattr(x, "dtype", None) is not None and x.dtype.kind in "cmM":  # the user's X may be a list
         what, where = "times", range(x.shape[1])
         if x.dtype.kind == "c":
             what, where = "complex numbers", np.flatnonzero(np.asarray(x.imag.any(axis=0))) if x.imag.any() else where
         raise ValueError(f"X holds {what} in {called([labels()[j] for j in where])}: turn them into real numbers.")
+    read = partial(number, decimal=decimal)
     try:
         with np.errstate(invalid="ignore"):  # of signalling NaN
-            return x.astype(float)
+            if decimal is None:
+                with suppress(TypeError, ValueError, OverflowError):
+                    return x.astype(float)
+            return np.frompyfunc(read, 1, 1)(x).astype(float)
     except (TypeError, ValueError) as error:
-        if x.dtype == object:
-            missing = np.frompyfunc(lambda v: type(v).__name__ in _MISSING, 1, 1)(x).astype(bool)
-            if missing.any():
-                return to_numbers(np.where(missing, np.nan, x), labels)
-        raise ValueError(not_numeric(x, labels) or f"X is not numeric: {error}") from error
+        raise ValueError(not_numeric(x, labels, read) or f"X is not numeric: {error}") from error
 
 
 def missing_entries(x):
@@ -126,13 +156,13 @@ def _is_missing(value):
     return type(value).__name__ in _MISSING or isinstance(value, _UNEQUAL) and value != value
 
 
-def not_numeric(x, labels):
-    """A sentence that names the columns with entries that are not numbers; None if there are none."""
+def not_numeric(x, labels, read=number):
+    """A sentence that names the columns with entries that are not numbers, as `read` reads them; None without any."""
     found = {}
     for j, column in enumerate(x.T if x.ndim == 2 else [x]):
         for value in column:
             try:
-                float(value)
+                read(value)
             except (TypeError, ValueError):
                 found[j] = value
                 break
@@ -142,6 +172,6 @@ def not_numeric(x, labels):
     example = str(example) if isinstance(example, np.str_) else example
     return (
         f"X is not numeric in {called([names[j] for j in found])} ({example!r}, for example), which a kernel of "
-        "numbers sees: give categories a Categorical() kernel or OneHotEncoder(), sequences a string kernel such as "
-        "Spectrum(4), and list the columns of each kernel."
+        "numbers sees: correct such entries, give categories a Categorical() kernel or OneHotEncoder(), sequences a "
+        "string kernel such as Spectrum(4), and list the columns of each kernel."
     )

@@ -72,6 +72,7 @@ class KernelList(Tagged):
     priors: Any = 1.0  # of a list from a file, whose kernels have their scale already
     training_facts: TrainingFacts | None = None  # facts of the training examples, to which new ones are compared
     unscaled: Any = None  # the same list before its columns were rescaled by `with_metric`
+    note: str = ""  # a warning on the columns of "auto"; no file has it
     chosen: str | None = None  # the sentence that describes the kernels of "auto"; a file has it with the model
 
     @classmethod
@@ -90,9 +91,9 @@ class KernelList(Tagged):
         if isinstance(kernels, KernelList):
             return kernels
         if isinstance(kernels, str) and kernels == "auto":
-            specs, chosen = choose_kernels(split(X)[0], memory_limit, weights)
+            specs, chosen, note = choose_kernels(split(X)[0], memory_limit, weights)
             found = cls(specs, X, weights)._with_facts(X)
-            found.chosen = chosen
+            found.chosen, found.note = chosen, note
             return found
         if isinstance(kernels, dict):
             raise ValueError("kernels is a dict: give a list [(name, kernel), ...], list(kernels.items()).")

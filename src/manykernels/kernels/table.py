@@ -6,6 +6,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from .._offers import OFFERS
 from ..sequences.guess import MIN_LETTERS, MIXED, as_texts, guess_alphabet
 from .categorical import Categorical
 from .features import Features
-from .frames import is_pandas, listed, missing_entries
+from .frames import are_missing_texts, is_missing_text, is_pandas, listed, missing_entries, number
 from .laplacian import Laplacian
 from .linear import Linear
 from .rbf import RBF
@@ -23,7 +24,10 @@ from .spec import KernelSpec
 from .table_scaler import TableScaler, days
 
 USED_KINDS = ("numbers", "categories", "dates", "texts", "sequences")
+ROW_KINDS = {"rows": "numbers", "days of rows": "dates"}  # kinds that tell only rows apart, used if there is no other
 SEQUENCE_COLUMN = "sequence"  # the kernels of a column of this name have no other name before theirs
+WITHOUT_MARKS = ("numbers", "rows", "dates", "days of rows", "empty", "spoiled")  # kinds in which ? is a missing value
+MAX_NAMES = 30  # of columns in a warning
 MAX_COLUMN_KERNELS = 100  # if there are more columns, they share one kernel
 MAX_CATEGORIES = 50  # of one column, and at most half as many as examples
 GAMMA_FACTORS = 0.3, 1.0, 3.0  # gamma in units of 1/2d (RBF) and 1/d (Laplacian) for d standardised columns
@@ -31,10 +35,15 @@ COLUMN_PRIOR = 0.2  # of kernels on single columns or groups beside kernels on a
 MAX_KERNEL_ENTRIES = 2e10  # of all kernels of single columns
 MAX_DIFFERENCES = 2e10  # between entries of columns: about ten seconds on a core
 MAX_MISSING_SHARE = 0.9  # of a column that gets a kernel
+MAX_CODES = 10  # different whole numbers in a column of texts, which are categories
+MIN_REPEATED_SHARE = 0.25  # of the words in texts, but for words of all texts, that other texts have as well
 MIN_RESIDUES = 20  # of half of the proteins, which are no categories then even if they repeat
 MIN_ROWS_FOR_ROW_NUMBERS = 20  # with fewer rows, consecutive whole numbers count as numbers
 DATES = "dates, which get no kernel in one of several sources"
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
+_CODE, _THOUSANDS = re.compile(r"\s*0\d+\s*"), re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*")
+_WORD = re.compile(r"\b\w\w+\b")  # as TfidfVectorizer takes words
 _NAMELESS = re.compile(r"Unnamed: \d+")  # pandas' names for columns without a name
 
 
@@ -46,6 +55,12 @@ class ColumnFacts(NamedTuple):
     gaps: int = 0  # missing values
     why: str = ""
     strings: tuple[tuple[str, Any], ...] = ()  # (name, kernel) of sequences
+    commas: bool = False  # texts of numbers with decimal commas
+
+    @property
+    def part(self) -> tuple[str, int]:
+        """The column as a part of a `TableScaler`."""
+        return "decimal commas" if self.commas else self.kind, 1
 
 
 def describe(columns: Iterable[tuple[str, np.ndarray]], sequences: Collection[str] = ()) -> list[ColumnFacts]:
@@ -68,8 +83,7 @@ def choose_for(
 
     `auto_kernels` says which. The columns may be the `rest` of a table, beside its sources.
     """
-    if not rest and not any(column.kind in USED_KINDS for column in columns):
-        columns = [column._replace(kind="numbers", why="") if column.kind == "rows" else column for column in columns]
+    columns = columns if rest else _usable(columns)
     numbers, categories, dates = (_of_kind(columns, kind) for kind in USED_KINDS[:3])
     together, most = sorted(numbers + categories + dates), most_kernels(n, memory_limit)
     groups, specs, said = _grouped(columns, numbers, most), [], []
@@ -79,13 +93,12 @@ def choose_for(
         scope = "other" if rest else "all"
         name = f"{scope} {'numbers' if plain else 'columns'}"
         name = next(iter(groups)) if plain and len(groups) == 1 else name + " together" * (name in groups)
-        parts = scaler() if plain else TableScaler([(columns[k].kind, 1) for k in together])
-        own, kinds = _mixture(name, together, parts, n)
+        own, kinds = _mixture(name, together, scaler_of([columns[k] for k in together]), n)
         gaps = ", gaps filled in by means" * any(columns[k].gaps for k in numbers + dates)
         said.append(f"{kinds} on {scope} {len(together)} columns{' of numbers' * plain}, standardised{gaps}")
         specs += own
     if numbers and (len(groups) > 1 or len(numbers) < len(together) or len(numbers) == 1):
-        specs += [_rbf(name, group, prior) for name, group in groups.items()]
+        specs += [_rbf(name, group, prior, [columns[k] for k in group]) for name, group in groups.items()]
         said.append(f"an RBF on {_places(groups, len(numbers) == len(together))}")
     for k in dates:
         specs.append(KernelSpec(columns[k].name, RBF(0.5), [k], "zero", None, TableScaler([("dates", 1)]), prior))
@@ -114,7 +127,7 @@ def of_source(
             specs.append(KernelSpec(f"{name}, linear", Linear(), numbers, "zero"))
             kinds, how = f"RBF of {len(widths)} widths and linear", "as they are"
         else:
-            specs, kinds = _mixture(name, numbers, scaler(), n)
+            specs, kinds = _mixture(name, numbers, scaler_of([columns[k] for k in numbers]), n)
             how = "standardised" + ", gaps filled in by means" * any(columns[k].gaps for k in numbers)
         said.append(f"{kinds} on {len(numbers)} column{'s'[: len(numbers) != 1]} of numbers, {how}")
     names = [name if len(columns) == 1 else f"{name}, {column.name}" for column in columns]
@@ -184,18 +197,38 @@ def of_sequences(column: ColumnFacts, where: Any, before: str | None = None) -> 
     )
 
 
-def left_out(columns: Sequence[ColumnFacts]) -> list[str]:
+def _usable(columns):
+    """The columns; those that count the rows are used if there are no others."""
+    if any(column.kind in USED_KINDS for column in columns):
+        return columns
+    return [column._replace(kind=ROW_KINDS.get(column.kind, column.kind)) for column in columns]
+
+
+def left_out(columns: Sequence[ColumnFacts], most: int = 5) -> list[str]:
     """Phrases that say which columns have no kernel, and why."""
-    found: dict[str, list[int]] = {}
-    for k, column in enumerate(columns):
+    found: dict[str, list[str]] = {}
+    for column in columns:
         if column.kind not in USED_KINDS:
-            found.setdefault(column.why, []).append(k)
-    return [f"left out {called(columns, where)} ({why})" for why, where in found.items()]
+            found.setdefault(column.why, []).append(column.name)
+    return [f"left out {listed(names, most)} ({why})" for why, names in found.items()]
+
+
+def note(columns: Sequence[ColumnFacts]) -> str:
+    """What a user should know of the columns: those left out, and decimal commas; "" if there are none."""
+    said, commas = left_out(_usable(columns), MAX_NAMES), [column.name for column in columns if column.commas]
+    said += [f"read the commas in {listed(commas, MAX_NAMES)} as decimal points"] * bool(commas)
+    return f'kernels="auto" has {"; ".join(said)}. List the kernels yourself to use columns otherwise.' if said else ""
 
 
 def called(columns: Sequence[ColumnFacts], which: Sequence[int]) -> str:
     """The names of some columns, five at most."""
     return listed([columns[k].name for k in which])
+
+
+def scaler_of(columns: Sequence[ColumnFacts]) -> Any:
+    """The transformer that scales these columns, so that each counts the same."""
+    plain = all(column.part == ("numbers", 1) for column in columns)
+    return scaler() if plain else TableScaler([column.part for column in columns])
 
 
 def words() -> Features:
@@ -229,9 +262,10 @@ def source_of(spec: KernelSpec) -> str:
     return re.sub(r", RBF [\d.]+$", "", str(spec.name))
 
 
-def _rbf(name, columns, prior):
-    """An RBF of the median width; only several columns need to be scaled."""
-    return KernelSpec(name, RBF("median"), columns, "zero", None, scaler() if len(columns) > 1 else None, prior)
+def _rbf(name, where, prior, columns):
+    """An RBF of the median width; only several columns, and texts with decimal commas, need a transformer."""
+    scaled = scaler_of(columns) if len(columns) > 1 or columns[0].commas else None
+    return KernelSpec(name, RBF("median"), where, "zero", None, scaled, prior)
 
 
 def _grouped(columns, numbers, most):
@@ -271,19 +305,22 @@ def _other(name, taken, more):
 
 
 def _described(name, x, sequences=False):
-    lost = missing_entries(x)
-    given, gaps = x[~lost], int(lost.sum())
-    kind, why = ("sequences", "") if sequences else _kind(given, len(x))
+    lost, commas = missing_entries(x), False
+    kind, why = ("sequences", "") if sequences else _kind(x[~lost], len(x))
+    if kind in WITHOUT_MARKS and x.dtype.kind in "OSU":
+        lost = lost | are_missing_texts(x)
+        commas = kind == "numbers" and any("," in text for text in as_texts(x[~lost]))
+    gaps = int(lost.sum())
     if kind in USED_KINDS and gaps > MAX_MISSING_SHARE * len(x):
         kind, why = "empty", f"empty in {gaps} of {len(x)} rows"
     strings = tuple(OFFERS["sequence kernels"]()(x)) if kind == "sequences" else ()
-    return ColumnFacts(name, kind, gaps, why, strings)
+    return ColumnFacts(name, kind, gaps, why, strings, commas)
 
 
 def _kind(given, n):
     """(kind, why it is left out) of a column, from its entries that are not missing, among n."""
     if given.dtype.kind == "M" and len(given):
-        return ("dates", "") if (given != given[0]).any() else ("constant", "one value only")
+        return _kind_of_numbers(days(given), n, dates=True)
     if given.dtype.kind == "m":
         return "times", "spans of time"
     if given.dtype.kind == "c":
@@ -296,23 +333,25 @@ def _kind(given, n):
     if not any(isinstance(item, str | bytes | bool) for item in items):
         try:
             return _kind_of_numbers(given.astype(float), n)  # includes whole numbers beyond 64 bits
-        except (TypeError, ValueError, OverflowError):
+        except OverflowError:
+            return "numbers", ""  # whose reader names the column
+        except (TypeError, ValueError):
             return "objects", "objects"
     found = _kind_of_sequences(items)
     if found is not None and found.sure:
         return found.kind
     texts = [item.decode("latin-1") if isinstance(item, bytes) else str(item) for item in items]
-    return _kind_of_texts(texts, found and found.kind)
+    return _kind_of_texts(texts, n, found and found.kind)
 
 
-def _kind_of_numbers(x, n):
+def _kind_of_numbers(x, n, dates=False):
     x = np.sort(x)
     different = 1 + np.count_nonzero(x[1:] != x[:-1])
     if different == 1:
         return "constant", "one value only"
     if n >= MIN_ROWS_FOR_ROW_NUMBERS and different == n and x[-1] - x[0] == n - 1 and (x % 1 == 0).all():
-        return "rows", "numbers of the rows"
-    return "numbers", ""
+        return ("days of rows", "days that count the rows") if dates else ("rows", "numbers of the rows")
+    return "dates" if dates else "numbers", ""
 
 
 class _Letters(NamedTuple):
@@ -334,41 +373,53 @@ def _kind_of_sequences(items):
     return _Letters(("sequences", ""), name != "protein" or half >= MIN_RESIDUES)
 
 
-def _kind_of_texts(texts, letters=None):
-    different, n = len(set(texts)), len(texts)
+def _kind_of_texts(texts, n, letters):
+    different, size = len(set(texts)), len(texts)
+    known = [text for text in texts if not is_missing_text(text)]
+    if not known:
+        return "empty", "nothing in it"
     if different == 1:
         return "constant", "one value only"
-    if different <= min(MAX_CATEGORIES, n // 2):
+    few = different <= min(MAX_CATEGORIES, size // 2)
+    codes = few and len(known) == size and different <= MAX_CODES and all(map(_WHOLE.fullmatch, texts))
+    strange = [text for text in known if not is_number_text(text.replace(",", "."))]
+    if not strange and not codes and not any(map(_CODE.fullmatch, known)):
+        return _kind_of_number_texts(known, n)
+    if few:
         return "categories", ""
     if letters is not None:
         return letters
-    strange = [text for text in texts if not is_number_text(text)]
     if not strange:
-        return "spoiled", "numbers written as texts"
-    if 0 < len(strange) <= n // 5:
-        return "spoiled", f"numbers, but none in {len(strange)} rows, {strange[0]!r} for example"
-    if sum(map(bool, map(_DATE.match, texts))) > 0.8 * n:
-        return ("dates", "") if _are_dates(texts) else ("other dates", "dates in another form than 2024-03-01")
+        return "spoiled", "numbers with zeros before them, as codes have"
+    if len(strange) <= len(known) // 5:
+        return "spoiled", f"numbers, but none in {len(strange)} of {size} rows, {strange[0]!r} for example"
+    if sum(map(bool, map(_DATE.match, known))) > 0.8 * len(known):
+        with suppress(ValueError):
+            return _kind_of_numbers(days(np.array(known, object)), n, dates=True)
+        return "other dates", "dates in another form than 2024-03-01"
     spaced = sum(" " in text.strip() for text in texts)
-    if different == n and not spaced:
+    if different == size and not spaced:
         return "ids", f"{different} different texts, one a row as ids are"
-    if spaced > n / 2 and _share_words(texts):
+    if spaced > size / 2 and _share_words(texts):
         return "texts", ""
-    return "many", f"{different} different texts"
+    return "many", f"{different} different texts" + ", whose words hardly repeat" * (spaced > size / 2)
+
+
+def _kind_of_number_texts(texts, n):
+    """The kind of texts that are numbers, all with decimal points or all with commas."""
+    commas = [text for text in texts if "," in text]
+    if commas and (any("." in text for text in texts) or all(map(_THOUSANDS.fullmatch, commas))):
+        return "spoiled", f"numbers whose commas may separate thousands, {commas[0]!r} for example"
+    return _kind_of_numbers(np.array([number(text, "," if commas else ".") for text in texts]), n)
 
 
 def _share_words(texts):
-    """Whether a word stands in several texts but not in all; in texts like "patient 17" no word does."""
-    count = Counter(word for text in texts for word in set(text.lower().split()))
-    return any(1 < times < len(texts) for times in count.values())
-
-
-def _are_dates(texts):
-    try:
-        days(np.array(texts, object))
-    except ValueError:
-        return False
-    return True
+    """Whether enough words of the texts stand in several texts; words of all texts, such as patient, do not count."""
+    own = [set(_WORD.findall(text.lower())) for text in texts]
+    count = Counter(word for words in own for word in words)
+    counted = [times for times in count.values() if times < len(texts)]
+    repeated = sum(times for times in counted if times > 1)
+    return repeated > 0 and repeated >= MIN_REPEATED_SHARE * sum(counted)
 
 
 def has_words(x: np.ndarray) -> bool:
@@ -379,8 +430,7 @@ def has_words(x: np.ndarray) -> bool:
 
 def is_number_text(text: str) -> bool:
     """Whether a text reads as a number."""
-    try:
+    with suppress(ValueError):
         float(text)
-    except ValueError:
-        return False
-    return True
+        return "_" not in text  # as in some ids
+    return False

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator
 from .._state import check, check_array, check_integer, check_is, check_list
 from .._tags import Tagged
 from .categorical import Indicators
-from .frames import is_frame, missing_entries, to_numbers, values
+from .frames import are_missing_texts, is_frame, missing_entries, to_numbers, values
 
-KINDS = ("numbers", "categories", "dates")
+KINDS = ("numbers", "categories", "dates", "decimal commas")
 DAYS_OF_CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}
 MIN_CYCLES = 1.5  # in the training dates, for a cycle that is used
 
@@ -24,10 +24,11 @@ class TableScaler(Tagged, BaseEstimator):
 
         φ_part(x) = (z(x) − mean z) / √(Σ_j var z_j)
 
-    A part ("numbers", w) is w columns of numbers. ("categories", 1) is a column whose z are the indicators of its
-    categories. ("dates", 1) is a column whose z are the days and, where the training dates span more than one and a
-    half of them, sine and cosine of the year, the week and (if there are times) the day. A missing number or date is
-    replaced by the mean; a missing or new category has no indicator.
+    A part ("numbers", w) is w columns of numbers, and ("decimal commas", 1) a column of texts such as "0,31".
+    ("categories", 1) is a column whose z are the indicators of its categories. ("dates", 1) is a column whose z are the
+    days and, where the training dates span more than one and a half of them, sine and cosine of the year, the week and
+    (if there are times) the day. A missing number or date is replaced by the mean; a missing or new category has no
+    indicator.
 
     Parameters
     ----------
@@ -80,12 +81,27 @@ class TableScaler(Tagged, BaseEstimator):
     def fit_transform(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> np.ndarray:
         return self.fit(X, y, sample_weight).transform(X)
 
+    def read(self, x: np.ndarray, labels: Sequence[Any]) -> np.ndarray:
+        """Columns x (n, d) with texts of numbers as numbers; texts such as NA or ? are missing numbers and dates.
+
+        A text that is neither is a ValueError that names the column by its label.
+        """
+        if x.dtype.kind not in "OSU":
+            return x
+        x, kinds = x.astype(object), [kind for kind, width in self.parts for _ in range(width)]
+        for column, kind, label in zip(x.T, kinds, labels, strict=True):
+            if kind == "dates":
+                column[are_missing_texts(column)] = None
+            elif kind != "categories":
+                column[:] = to_numbers(column, lambda label=label: [label], "." if kind == "numbers" else ",")
+        return x
+
     def owners(self) -> list[int]:
         """The number of the column that each of the numbers φ(x) is made of."""
         found: list[int] = []
-        for (kind, width), mean in zip(self.parts, self.mean_, strict=True):
+        for (_, width), mean in zip(self.parts, self.mean_, strict=True):
             first = found[-1] + 1 if found else 0
-            found += range(first, first + width) if kind == "numbers" else [first] * len(mean)
+            found += range(first, first + width) if len(mean) == width else [first] * len(mean)
         return found
 
     def get_feature_names_out(self, input_features: Any) -> np.ndarray:
@@ -123,7 +139,7 @@ class TableScaler(Tagged, BaseEstimator):
         found.mean_ = check_list("mean", state["mean"], np.ndarray, len(parts))
         found.factor_ = check_list("factor", state["factor"], float, len(parts))
         for (kind, width), learned, mean in zip(parts, found.learned_, found.mean_, strict=True):
-            wanted = {"numbers": type(None), "categories": Indicators, "dates": list}[kind]
+            wanted = {"categories": Indicators, "dates": list}.get(kind, type(None))
             check(isinstance(learned, wanted), f"the {kind} of a part have another state")
             if kind == "dates":
                 check(set(learned) <= set(DAYS_OF_CYCLES), f"there are cycles {learned!r}")
@@ -137,7 +153,7 @@ def days(column: np.ndarray) -> np.ndarray:
     if column.dtype.kind in "iuf":
         return column.astype(float)
     if column.dtype.kind != "M":
-        lost = missing_entries(column)
+        lost = missing_entries(column) | are_missing_texts(column)
         if all(isinstance(item, float | int) for item in column[~lost]):
             return np.where(lost, np.nan, column).astype(float)
         column = np.where(lost, np.array(None), column).astype("datetime64[us]")
@@ -155,7 +171,7 @@ def _learn(kind, columns):
         found = Indicators().fit(columns.astype(object))
         found.categories_ = [sorted(categories, key=str) for categories in found.categories_]
         return found
-    if kind == "numbers":
+    if kind != "dates":
         return None
     found = days(columns[:, 0])
     found = found[~np.isnan(found)]
@@ -168,7 +184,7 @@ def _encode(kind, columns, learned):
     """The numbers z (n, width) of a part, NaN where numbers or dates are missing."""
     if kind == "categories":
         return learned.transform(columns.astype(object)).toarray()
-    if kind == "numbers":
+    if kind != "dates":
         return to_numbers(columns, lambda: list(range(columns.shape[1])))
     when = days(columns[:, 0])
     angles = [2 * np.pi / DAYS_OF_CYCLES[name] * when for name in learned]

@@ -12,6 +12,7 @@ from .._tags import Tagged
 from ._saved_transformers import first_step, settle, tried
 from .column_scales import ColumnScales
 from .frames import in_double, is_frame, missing_entries, to_numbers, values
+from .table_scaler import TableScaler
 from .view_data import View, checked_view, is_numeric, object_view
 
 
@@ -138,6 +139,7 @@ def raw_view(arrays, key, transformer, zero):
         return View(in_double(frame if columns is None else frame[names or [frame.columns[c] for c in columns]]), None)
     x = in_double(arrays.cut(*key))
     x = x.reshape(-1, 1) if len(x.shape) == 1 else x
+    x = _read_texts(x, first_step(transformer), zero, lambda: arrays.labels(*key))
     tags = _tags(transformer)
     if is_numeric(x) and not (tags is not None and tags.allow_nan):
         return checked_view(x, zero, arrays.finite, lambda: arrays.labels(*key))
@@ -145,6 +147,14 @@ def raw_view(arrays, key, transformer, zero):
         return View(x, None)
     present = ~missing_entries(x).all(axis=1)
     return View(x, None if present.all() else present)
+
+
+def _read_texts(x, first, zero, labels):
+    """Columns x whose texts are numbers, for the first step of a transformer that reads numbers."""
+    if isinstance(first, TableScaler):
+        return first.read(x, labels())
+    scales = type(first).__name__ == "StandardScaler" and not sp.issparse(x)
+    return to_numbers(x, labels, ".") if scales and zero and not is_numeric(x) else x
 
 
 def _texts(x, zero):

@@ -307,7 +307,7 @@ def checked_view(x, zero, finite, labels):
             'kernel matrices (n, n, M) are for kernels="precomputed".'
         )
     if not is_numeric(x):
-        x = to_numbers(x, labels)
+        x = to_numbers(x, labels, "." if zero else None)
     if x.ndim != 2:
         raise ValueError(f"X of shape {x.shape} must have two dimensions; reshape one column with X.reshape(-1, 1).")
     if x.shape[0] == 0 or x.shape[1] == 0:
@@ -320,7 +320,10 @@ def checked_view(x, zero, finite, labels):
         return View(x, None)
     infinite = np.isinf(data)
     if infinite.any():
-        raise ValueError(f"X contains infinity{_where(x, infinite, labels)}; replace it or leave those columns out.")
+        where = _where(x, infinite, labels)
+        raise ValueError(
+            f"X contains infinity{where}; replace it or leave those columns out. Numbers beyond 1.8e308 are infinite."
+        )
     if not zero:
         raise ValueError(
             f"X contains NaN{_where(x, bad, labels)}, which a kernel sees; fill it in, or give the kernel as "

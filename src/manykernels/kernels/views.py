@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from .._validation import one_line
 from ._ids import check_rows, matched, unfit
 from .base import len_
 from .frames import has_ids, listed
@@ -239,4 +240,4 @@ def _line(views, name):
     shape = () if x is None else tuple(getattr(x, "shape", (len_(x),)))  # the user's list has none
     what = "nothing" if x is None else f"{type(x).__name__} {shape}"
     lost = 0 if mask is None else int((~mask).sum())
-    return f"{name}: {what}" + (f", {lost} example{'s lack' if lost > 1 else ' lacks'} it" if lost else "")
+    return f"{one_line(name)}: {what}" + (f", {lost} example{'s lack' if lost > 1 else ' lacks'} it" if lost else "")
