@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from manykernels import MKLRegressor
+from manykernels import MKLClassifier, MKLRegressor
 from manykernels.estimators import shared_kernels as room
 from manykernels.kernels import RBF, Laplacian
+from manykernels.strings import Mismatch
 
 rng = np.random.default_rng(3)
 X = rng.normal(size=(48, 3))
@@ -60,8 +61,18 @@ def test_matrices_are_computed_again_for_other_kernels_only():
     found = room.SharedKernels(X)
     one, bank = found.of(MKLRegressor(KERNELS, C=1.0), X, None)
     same, again = found.of(MKLRegressor(KERNELS, C=5.0), X[:40], None)
-    assert same is one and again is bank
+    assert same is one and again.sides is bank.sides
     other, _ = found.of(MKLRegressor([RBF(0.3), Laplacian(0.5), RBF(2.5)], C=1.0), X, None)
     assert other is not one
     scaled, _ = found.of(MKLRegressor([RBF("scale")], C=1.0), X[:20], None)
     assert found.of(MKLRegressor([RBF("scale")], C=1.0), X[:30], None)[0] is not scaled
+
+
+def test_each_fold_keeps_the_facts_of_its_own_examples():
+    sizes = [10] * 15 + [14] * 15
+    words = np.array(["".join(np.random.default_rng(k).choice(list("ACGT"), size)) for k, size in enumerate(sizes)])
+    model = MKLClassifier([Mismatch(3, 1), Mismatch(4, 1)], C=1.0)
+    found = room.SharedKernels(model._check_X(words, reset=True))
+    folds = [found.of(model, room.take_examples(found.X, rows), None) for rows in (np.arange(15), np.arange(15, 30))]
+    assert folds[0][0] is folds[1][0]  # the matrices
+    assert [bank.kernel_list.training_facts.lengths for _, bank in folds] == [[(10, 10)], [(14, 14)]]

@@ -142,8 +142,9 @@ class CompactPredictor(PairwisePredictor):
 
     def _vectors(self, A, theta):
         """{number of a group: (group, its kernels with weight, [(Σ_i a_i z_i (T, d), constants (T,))])}."""
-        if self._lines is not None and all(map(np.array_equal, self._lines[:2], (A, theta))):
-            return self._lines[2]
+        last = self._lines  # read once: another thread may replace it
+        if last is not None and all(map(np.array_equal, last[:2], (A, theta))):
+            return last[2]
         weights, found = theta * self.tiles.scale, {}
         for i, group, chosen in self.tiles.active((weights != 0).any(axis=0)):
             if not _is_line(group, chosen):

@@ -295,11 +295,12 @@ class SumBank(DenseBank):
     @classmethod
     def of(cls, bank: Any, theta: np.ndarray) -> SumBank:
         """The sum for these weights, from `bank._sum` if it was the last one."""
-        if bank._sum is None or bank._sum[0] != theta.tobytes():
+        last = bank._sum  # read once: another thread may replace it
+        if last is None or last[0] != theta.tobytes():
             found = cls.from_scaled(bank.combined(theta, dtype=np.float64)[None], ["sum"], bank.n_jobs)
             found.memory_limit, found.unit, found.forms = bank.memory_limit, bank.unit, {}
-            bank._sum = theta.tobytes(), found
-        return bank._sum[1]
+            last = bank._sum = theta.tobytes(), found
+        return last[1]
 
     def summed(self, theta: np.ndarray) -> Bank | None:
         return self if theta[0] == 1.0 else super().summed(theta)

@@ -70,7 +70,7 @@ class PairwiseBank(Bank):
     """
 
     whole = True
-    _unscaled: np.ndarray | None = None  # matrices (M, n, n) before their normalisation, until `matrices` takes them
+    _all: np.ndarray | None = None  # `matrices()` (M, n, n), if the normalisation has computed them
 
     def __init__(
         self,
@@ -192,11 +192,8 @@ class PairwiseBank(Bank):
             suspects.update(block[0].indefinite(*block[1:]))
 
         diagonal = self._diagonals @ w / w.sum()
-        if self._kept_at_once():
-            self._unscaled = self.matrices()
-            means = self._unscaled @ w @ w / w.sum() ** 2
-        else:
-            means = self._means(w, diagonal, check)
+        S = self.matrices() if self._kept_at_once() else None
+        means = self._means(w, diagonal, check) if S is None else S @ w @ w / w.sum() ** 2
         bad = ~np.isfinite(diagonal + means)
         if bad.any():
             raise ValueError(
@@ -208,6 +205,9 @@ class PairwiseBank(Bank):
             self.indefinite = "kernel " + ", ".join(self._called(np.isin(np.arange(self.M), list(suspects))))
             warn_indefinite(self.indefinite)
         self._take_scale(scale, usable, means)
+        if S is not None:
+            S *= scale[:, None, None]
+            self._all = S
         report_unusable(self.names, self.usable)
 
     def _means(self, w, diagonal, check):
@@ -305,10 +305,8 @@ class PairwiseBank(Bank):
     def matrices(self, kernels: Index = None, rows: Index = None, dtype: DType = None) -> np.ndarray:
         """Computes up to `KERNELS_PER_PASS` kernels of one base from each of its blocks."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
-        if self._unscaled is not None and rows is None and kernels.size == self.M:
-            S, self._unscaled = self._unscaled, None
-            S *= self.scale[:, None, None]
-            return S if dtype is None else S.astype(dtype, copy=False)
+        if self._all is not None and rows is None and kernels.size == self.M:
+            return self._all if dtype is None else self._all.astype(dtype, copy=False)
         n = self.n if rows is None else len(rows)
         S = np.empty((kernels.size, n, n), self.dtype if dtype is None else dtype)
         self._separate(rows, rows, kernels, lambda layers: writer(S, True, layers))
@@ -359,10 +357,8 @@ class PairwiseBank(Bank):
     def _part(self, rows, kernels, free=None):
         """The bank on some rows and kernels with the same scales; it keeps the base blocks that fit."""
         part, index = copy.copy(self), np.arange(rows.size)
-        if rows.size == self.n and kernels.size == self.M:
-            self._unscaled = None  # the part has it now
-        else:
-            part._unscaled = None
+        if rows.size < self.n or kernels.size < self.M:
+            part._all = None
         part.n, part.M, part.names = rows.size, kernels.size, [self.names[m] for m in kernels]
         part.scale, part.usable = self.scale[kernels], self.usable[kernels]
         part._diagonals = self._diagonals[np.ix_(kernels, rows)]

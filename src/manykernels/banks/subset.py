@@ -65,11 +65,14 @@ class SubsetBank(Bank):
     def matrix(self, theta: np.ndarray, rows: Index, dtype: DTypeLike, shifted: bool) -> np.ndarray:
         """Keeps the last M / 4 matrices: each fit of a path begins at the weights where its class ended before."""
         asked = theta.tobytes(), None if rows is None else rows.tobytes(), np.dtype(dtype), shifted
-        found = self._kept.pop(asked, None)
-        while found is None and len(self._kept) > self.M // 4:
-            del self._kept[next(iter(self._kept))]
-        self._kept[asked] = self.combined(theta, rows, rows, dtype, shifted) if found is None else found
-        return self._kept[asked]
+        found, others = self._kept.get(asked), {**self._kept}  # threads replace the dict, and never change it
+        others.pop(asked, None)
+        while found is None and len(others) > self.M // 4:
+            del others[next(iter(others))]
+        self._kept = others  # frees memory before the next matrix
+        found = self.combined(theta, rows, rows, dtype, shifted) if found is None else found
+        self._kept = {**self._kept, asked: found}
+        return found
 
     def summed(self, theta: np.ndarray) -> Bank | None:
         return None if self.indefinite else SumBank.of(self, theta)

@@ -5,6 +5,7 @@ test examples come from the matrices of this bank. Checks, class weights, kernel
 training examples alone.
 """
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -71,8 +72,10 @@ class SharedKernels:
         same = self.known is not None and model._normalization(kernels) == self.origin.normalize
         if not same or not _same(kernels, self.known):
             self._compute(model, kernels)
-        elif self.known is not kernels:
-            self.known.training_facts = kernels.training_facts  # the same kernels, with other training examples
+        elif self.known is not kernels:  # the same kernels, with facts of other training examples
+            origin = copy.copy(self.origin)
+            origin.kernel_list = kernels
+            return self.whole, origin
         return self.whole, self.origin
 
     def has_room_for(self, copies: int, sums: int = 0) -> bool:

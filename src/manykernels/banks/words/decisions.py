@@ -30,14 +30,16 @@ class WordSums:
 
     def _vectors(self, A):
         """The vectors of each row of A, one at a time where all do not fit in memory."""
-        if self.kept is not None and np.array_equal(self.kept[0], A):
-            return self.kept[1]
+        last = self.kept  # read once: another thread may replace it
+        if last is not None and np.array_equal(last[0], A):
+            return last[1]
         size = len(A) * self.bank.vectors().nbytes
         found = map(self.bank.vectors_of, A)
         if size > MAX_KEPT_BYTES:
             return found
-        self.kept = A.copy(), list(found)
-        return self.kept[1]
+        found = list(found)
+        self.kept = A.copy(), found
+        return found
 
     def dear(self, X, T):
         """Whether tables of all words for T functions cost more than the pairs of X, which all functions share."""
