@@ -10,6 +10,7 @@ from sklearn.preprocessing import scale
 
 import manykernels
 from manykernels import MKLClassifier, MKLRegressor, Views
+from manykernels.inspect.sources import default_sources
 from tables import run
 
 N = 60
@@ -62,10 +63,15 @@ def frame(x, stem):
 
 
 def of_python(X, y):
-    """(kernel names, weights, decisions) of a model fitted in Python."""
+    """(kernel names, weights, decisions, sources) of a model fitted in Python."""
     model = (MKLRegressor if y.dtype.kind == "f" else MKLClassifier)(C=1.0).fit(X, y)
     decide = model.predict if y.dtype.kind == "f" else model.decision_function
-    return model.kernel_names_, np.atleast_2d(model.kernel_weights_), decide(X)
+    return model.kernel_names_, np.atleast_2d(model.kernel_weights_), decide(X), sources_of(model)
+
+
+def sources_of(model):
+    """The sources of `relevance` and of the report."""
+    return set(default_sources(model.predictor_.kernel_list, model.kernel_names_))
 
 
 def of_commands(path, y, tmp_path):
@@ -75,7 +81,8 @@ def of_commands(path, y, tmp_path):
     model = manykernels.load(tmp_path / "m.mk")
     found = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.mk", path, "-q").stdout))
     columns = [c for c in found if c.startswith("prediction" if y.dtype.kind == "f" else "decision")]
-    return model.kernel_names_, np.atleast_2d(model.kernel_weights_), found[columns].to_numpy().squeeze()
+    weights, decisions = np.atleast_2d(model.kernel_weights_), found[columns].to_numpy().squeeze()
+    return model.kernel_names_, weights, decisions, sources_of(model)
 
 
 @pytest.mark.parametrize("name", [*BUNDLED, *GENERATED])
@@ -87,8 +94,7 @@ def test_a_folder_views_and_mudata_have_the_same_kernels_weights_and_scores(tmp_
         table.to_csv(tmp_path / f"study/{key}.csv", index_label="id")
     tables = {key: tables[key] for key in sorted(tables)}  # as the files of a folder
     views = of_python(Views(tables, "index", IDS), y)
-    sources = {kernel.partition(",")[0] for kernel in views[0]}
-    assert sources == set(tables)
+    assert {kernel.partition(",")[0] for kernel in views[0]} == set(tables) == views[3]
     ways = {"folder": lambda: of_commands(tmp_path / "study", y, tmp_path)}
     pd.DataFrame({"outcome": y}, IDS).to_csv(tmp_path / "study/zz.csv", index_label="id")
     if min(table.shape[1] for table in tables.values()) > 1:
@@ -99,8 +105,8 @@ def test_a_folder_views_and_mudata_have_the_same_kernels_weights_and_scores(tmp_
     if all(dtype.kind == "f" for table in tables.values() for dtype in table.dtypes):
         ways["MuData"] = lambda: of_python(mudata_of(tables), y)
     for way, fitted in ways.items():
-        names, weights, decisions = fitted()
-        assert names == views[0], way
+        names, weights, decisions, sources = fitted()
+        assert names == views[0] and sources == views[3], way
         np.testing.assert_allclose(weights, views[1], atol=1e-5, err_msg=way)
         np.testing.assert_allclose(decisions, views[2], atol=1e-4, err_msg=way)
 

@@ -73,6 +73,7 @@ def column_rows(fold: Any, usual: dict[str, np.ndarray]) -> list[Row]:
 def default_sources(kernel_list: Any, names: list[str]) -> dict[str, np.ndarray]:
     """{name: indices of kernels}: the kernels of a view, of the same columns of a table, or each precomputed kernel.
 
+    A kernel called "SOURCE, …" belongs to SOURCE if several kernels of the same columns are called so.
     If all kernels see one view, such as gene sets of one matrix, the kernels of its same columns are a source.
     Kernels across views or columns are separate sources; a source of one kernel has the name of the kernel.
     """
@@ -91,6 +92,10 @@ def default_sources(kernel_list: Any, names: list[str]) -> dict[str, np.ndarray]
         name = names[which[0]] if single else _stem([names[m] for m in which]) or (None if one else label)
         name = names[which[0]] if name in chosen or name is None else name
         chosen[str(name)] = np.array(which)
+    for name in list(chosen):  # the categories of a table of a folder belong to its numbers
+        source = name.rpartition(", ")[0]
+        if name not in views and len(chosen.get(source, ())) > 1:
+            chosen[source] = np.sort(np.concatenate([chosen[source], chosen.pop(name)]))
     return chosen
 
 
