@@ -35,8 +35,8 @@ def test_a_model_without_choices_learns_from_sequences(form, tmp_path):
 def test_sequences_beside_numbers():
     X = {"site": DNA, "x": RNG.normal(size=(N, 2))}
     model = MKLClassifier().fit(X, Y)
-    assert {name.split(":")[0] for name in model.kernel_names_[:15]} == {"site"}
-    assert len(model.kernel_names_) == 19 and model.score(X, Y) == 1.0
+    assert {name.split(",")[0] for name in model.kernel_names_[:15]} == {"site"}
+    assert len(model.kernel_names_) == 21 and model.score(X, Y) == 1.0
 
 
 def test_kernels_follow_the_alphabet_and_the_lengths():

@@ -116,7 +116,8 @@ def choose_kernels(
         sources = [table.part(group, stem) for stem, group in groups.items()]
         if rest.columns or not groups:
             own, text = choose_for(rest.columns, arrays.n, memory_limit, bool(groups))
-            rest.numbers(rest.of("numbers"))  # raises an error that names columns with infinity
+            if numbers := rest.of("numbers"):
+                rest.numbers(numbers)  # raises an error that names columns with infinity
             specs, said = rest.placed(own), [text.partition(": ")[2] if groups else text]
             columns += rest.columns
     else:
@@ -212,8 +213,8 @@ class Table:
     def numbers(self, columns):
         """Columns (n, d) as numbers, dense or sparse."""
         parts, columns = [self.columns[k].part for k in columns], [self.which[k] for k in columns]
-        x = self.arrays.cut(self.view, np.asarray(columns, int))
-        if not sp.issparse(x) and columns:
+        x = self.arrays.cut(self.view, np.asarray(columns))
+        if not sp.issparse(x):
             labels = self.arrays.labels(self.view, columns)
             x = x if is_numeric(x) else TableScaler(parts).read(x, labels).astype(float)
             checked_view(x, True, False, lambda: labels)  # refuses infinity
