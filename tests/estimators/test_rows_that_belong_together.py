@@ -209,7 +209,9 @@ def test_ordinary_work_gives_no_alarm():
     model = MKLClassifier(K, C=1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        for frame, y in ((X, GOOD["y"]), (holes, short), (X.set_axis(IDS), numbered), (patients, numbered)):
+        twice = pd.concat([X[: N // 2], X[: N // 2]])
+        tables = [(X, GOOD["y"]), (holes, short), (X.set_axis(IDS), numbered), (patients, numbered), (twice, numbered)]
+        for frame, y in tables:
             cross_val_score(model, frame, y, cv=KFold(3, shuffle=True, random_state=0))
             cross_val_predict(model, frame, y, cv=3)
             A, B, a, b = train_test_split(frame, y, random_state=0, stratify=y)

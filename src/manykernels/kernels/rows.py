@@ -91,6 +91,8 @@ def _compare(first, second):
 
 
 def _look_shuffled(ids, others):
-    """Whether two lists of numbers share many, and do not ascend alike, as rows that stood in one order would."""
-    shared = len(set(ids) & set(others)) >= SHARED * len(ids)
-    return shared and not np.array_equal(np.argsort(ids), np.argsort(others))
+    """Whether two lists of different numbers share many, and do not ascend alike, as rows of one order would."""
+    own, other = set(ids), set(others)
+    if len(own & other) < SHARED * len(ids) or len(own) < len(ids) or len(other) < len(ids):
+        return False
+    return not np.array_equal(np.argsort(ids), np.argsort(others))
