@@ -87,11 +87,11 @@ def read_times(y: Any, strata: ArrayLike | None = None) -> np.ndarray:
             "data.obs['time'])."
         )
     if array.dtype.names and len(array.dtype.names) > 1:
-        names = list(array.dtype.names)
-        known = names[:2] + [name for name in names[2:3] if name.lower() in STRATA_NAMES]
-        fields = [array[name] for name in names]
+        columns = list(array.dtype.names)
+        known = columns[:2] + [name for name in columns[2:3] if name.lower() in STRATA_NAMES]
+        fields = [array[name] for name in columns]
     elif array.ndim == 2 and array.shape[1] in (2, 3):
-        names = known = ["event", "time", "stratum"][: array.shape[1]]
+        columns = known = ["event", "time", "stratum"][: array.shape[1]]
         fields = list(array.T)
         if not set(np.unique(fields[0].astype(float))) <= {0.0, 1.0}:
             raise ValueError(
@@ -107,7 +107,7 @@ def read_times(y: Any, strata: ArrayLike | None = None) -> np.ndarray:
         raise ValueError(
             f"y has shape {array.shape}: give the event and the time of every example, survival_targets(event, time)."
         )
-    _refuse_unread(names, known, strata)
+    _refuse_unread(columns, known, strata)
     return survival_targets(fields[0], fields[1], strata if len(fields) < 3 else fields[2])
 
 
