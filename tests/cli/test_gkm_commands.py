@@ -12,9 +12,6 @@ from manykernels.datasets import make_genome
 from manykernels.strings import GappedKmer
 from tables import run
 
-pytest.importorskip("pyfaidx", reason='a genome is not read without pyfaidx: pip install ".[bio]"')
-
-
 def said(*arguments):
     result = run("gkm", *arguments)
     assert result.exit_code == 0, result.output
@@ -30,6 +27,7 @@ def refused(*arguments):
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """A genome of 60 peaks, the training set, and a cross-validated model of it."""
+    pytest.importorskip("pyfaidx", reason='a genome is not read without pyfaidx: pip install ".[bio]"')
     place = tmp_path_factory.mktemp("gkm")
     genome = make_genome(place, peaks=60)
     found = said("peaks", genome.peaks, genome.reference, place / "a", "--width", 101)

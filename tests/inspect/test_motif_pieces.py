@@ -91,6 +91,26 @@ def test_motifs_are_named_by_their_total_contribution_and_found_at_their_places(
     assert lines[1].startswith(f"motif1  {found[0].consensus}  48 seqlets in 48 sequences, mean contribution -8")
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("most", [1, -1], ids=["ahead", "turned"])
+def test_the_letters_of_a_motif_are_those_of_its_own_hits_on_their_strands(most, sign):
+    """Issue 18: the motif is drawn on the strand of most of its hits, and its ends are not alike."""
+    texts, tracks, _ = planted({"TTGACTCA" if most > 0 else turned("TTGACTCA"): sign})
+    motifs = find_motifs(explanation(texts, tracks))
+    for motif in motifs:
+        letters, values = [], []
+        for i, start, strand in zip(motif.sequence, motif.start, motif.strand, strict=True):
+            part = slice(start, start + motif.width)
+            letters.append((texts[i][part] if strand > 0 else turned(texts[i][part])))
+            values.append(tracks[i][part][::strand])
+        hot = np.array([[[a == b for b in LETTERS] for a in word] for word in letters], float)
+        background = motifs.background
+        np.testing.assert_allclose(motif.probabilities, (hot.sum(axis=0) + background) / (len(hot) + 1), atol=1e-12)
+        np.testing.assert_allclose(motif.contributions, (hot * np.array(values)[..., None]).mean(axis=0), atol=1e-12)
+        np.testing.assert_allclose(motif.contribution, np.sum(values, axis=1), atol=1e-12)
+    assert len(motifs) and np.mean(motifs[0].strand) > 0.2 and len(set(motifs[0].strand)) == 2
+
+
 def test_one_strand_window_and_numbers_of_seqlets_and_motifs():
     texts, tracks, places = planted({WEAK: 0.5, STRONG: 1.0}, both=False)
     given = explanation(texts, tracks)

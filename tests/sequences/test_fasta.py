@@ -80,6 +80,8 @@ def test_a_record_longer_than_the_buffer_gets_a_larger_one(write, monkeypatch, f
     path = write(form(X))
     monkeypatch.setattr(fasta, "BUFFER_SIZES", (1024, 10**6))
     assert list(read_fasta(path)) == X
+    S, headers = read_fasta(path, labels=list)  # those of the records before it were read twice
+    assert list(S) == X and [header.split()[0] for header in headers] == [f"seq{i}" for i in range(22)]
     monkeypatch.setattr(fasta, "BUFFER_SIZES", (1024,))
     with pytest.raises(ValueError, match="some.fa has a record longer than 1024 bytes"):
         read_fasta(path)
