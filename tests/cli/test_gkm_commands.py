@@ -12,6 +12,7 @@ from manykernels.datasets import make_genome
 from manykernels.strings import GappedKmer
 from tables import run
 
+
 def said(*arguments):
     result = run("gkm", *arguments)
     assert result.exit_code == 0, result.output
@@ -24,14 +25,29 @@ def refused(*arguments):
     return result.stderr.splitlines()[-1]
 
 
+GENOME = 'a genome is not read without pyfaidx: pip install ".[bio]"'
+
+
+def write(path, texts, ids=None):
+    names = range(len(texts)) if ids is None else ids
+    path.write_text("".join(f">{name}\n{text}\n" for name, text in zip(names, texts, strict=True)))
+
+
+def random_texts(n, length=30, seed=0, letters="ACGT"):
+    return ["".join(row) for row in np.random.default_rng(seed).choice(list(letters), (n, length))]
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A genome of 60 peaks, the training set, and a cross-validated model of it."""
-    pytest.importorskip("pyfaidx", reason='a genome is not read without pyfaidx: pip install ".[bio]"')
+    """A genome of 60 peaks, windows around their summits and others, and a cross-validated model of them."""
     place = tmp_path_factory.mktemp("gkm")
     genome = make_genome(place, peaks=60)
-    found = said("peaks", genome.peaks, genome.reference, place / "a", "--width", 101)
-    assert "60 negatives of 60 wanted" in found.stdout and (place / "a.matching.tsv").exists()
+    contigs = dict(zip(headers(place / "genome.fa"), manykernels.sequences.read_fasta(genome.reference), strict=True))
+    peaks = [(row[0], int(row[1]) + int(row[9])) for row in map(str.split, open(genome.peaks))]
+    for name, off in (("pos", 0), ("neg", -400)):
+        windows = [(chrom, summit + off - 50, summit + off + 51) for chrom, summit in peaks]
+        texts = [contigs[chrom][start:stop] for chrom, start, stop in windows]
+        write(place / f"a.{name}.fa", texts, [f"{chrom}:{start}-{stop}" for chrom, start, stop in windows])
     given = (place / "a.pos.fa", place / "a.neg.fa", place / "a", "-l", 6, "-k", 4, "-d", 2, "-x", 3, "--json")
     facts = json.loads(said("train", *given).stdout)
     assert facts["positives"] == facts["negatives"] == 60 and facts["auROC"] > 0.95 and facts["gap"] <= 1e-3
@@ -43,6 +59,10 @@ def headers(path):
 
 
 def test_peaks_lead_to_a_training_set_a_model_scores_weights_and_variants(place):
+    pytest.importorskip("pyfaidx", reason=GENOME)
+    found = said("peaks", place / "peaks.narrowPeak", place / "genome.fa", place / "p", "--width", 101)
+    assert "60 negatives of 60 wanted" in found.stdout and (place / "p.matching.tsv").exists()
+    assert [name.split()[0] for name in headers(place / "p.pos.fa")] == headers(place / "a.pos.fa")
     for model in ("a.model.mk", "a.model.txt"):
         said("predict", place / "a.pos.fa", place / model, place / f"{model}.scores")
     ours, theirs = (
@@ -125,6 +145,7 @@ def test_columns_of_sequences_are_recognised_and_their_model_scores_fasta(place)
     said("predict", place / "a.pos.fa", place / "alone.mk", place / "alone.txt")
     scores = pd.read_csv(place / "alone.txt", sep="\t", header=None)[1]
     assert (scores > 0).mean() > 0.9
+    pytest.importorskip("pyfaidx", reason=GENOME)
     given = (place / "alone.mk", place / "variants.vcf", place / "genome.fa", place / "alone.csv", "--width", 101)
     said("variants", *given, "--shuffles", 0)
     assert "delta:dna, 6 letters anywhere" in pd.read_csv(place / "alone.csv").columns
@@ -195,3 +216,28 @@ def test_sequences_that_tell_nothing_apart_are_named(place, tmp_path):
     for name, n in (("one", 40), ("two", 50)):
         (tmp_path / f"{name}.fa").write_text("".join(f">{k}\n{'N' * n}\n" for k in range(9)))
     assert "No sequence has 7 letters" in refused("train", tmp_path / "one.fa", tmp_path / "two.fa", tmp_path / "x")
+
+
+@pytest.mark.parametrize("model", ["a.model.mk", "a.model.txt"])
+def test_letters_that_match_nothing_are_an_error_if_many_and_a_warning_with_q(place, tmp_path, model):
+    """Issue 18: a file of proteins, or of RNA, was scored, explained and searched for motifs without a word."""
+    texts = random_texts(12, 60)
+    write(tmp_path / "dna.fa", texts)
+    write(tmp_path / "rna.fa", [text.replace("T", "u") for text in texts])
+    write(tmp_path / "protein.fa", random_texts(12, 60, 1, "ACDEFGHIKLMNPQRSTVWY"))
+    write(tmp_path / "few.fa", [texts[0][:-1] + "E", *texts[1:]])
+    commands = {"predict": [], "explain": ["--mutagenesis"], "motifs": []}
+    for command, options in commands.items():
+        for name in ("dna", "rna", "few"):
+            given = tmp_path / f"{name}.fa", place / model, tmp_path / f"{command}.{name}"
+            found = said(command, *given, "-q", *options)
+            odd = "1 of 720 letters are none of alphabet 'dna' (ACGTN), the first 'E' at position 59 of sequence 0"
+            assert (odd in found.stderr) == (name == "few") and found.stderr.count("\n") == (name == "few")
+        wrong = refused(command, tmp_path / "protein.fa", place / model, tmp_path / "x", *options)
+        assert "letters are none of alphabet 'dna' (ACGTN)" in wrong and "protein.fa: they match nothing" in wrong
+    for one, other in (("predict.dna", "predict.rna"), ("explain.dna", "explain.rna")):
+        assert (tmp_path / one).read_text() == (tmp_path / other).read_text()
+    assert "letters are none" in refused("train", tmp_path / "protein.fa", tmp_path / "dna.fa", tmp_path / "m")
+    loaded = manykernels.load(place / model)
+    with pytest.raises(ValueError, match="none of alphabet|not a letter of alphabet"):
+        loaded.predict(random_texts(12, 60, 1, "ACDEFGHIKLMNPQRSTVWY"))

@@ -101,7 +101,7 @@ def test_the_letters_of_a_motif_are_those_of_its_own_hits_on_their_strands(most,
         letters, values = [], []
         for i, start, strand in zip(motif.sequence, motif.start, motif.strand, strict=True):
             part = slice(start, start + motif.width)
-            letters.append((texts[i][part] if strand > 0 else turned(texts[i][part])))
+            letters.append(texts[i][part] if strand > 0 else turned(texts[i][part]))
             values.append(tracks[i][part][::strand])
         hot = np.array([[[a == b for b in LETTERS] for a in word] for word in letters], float)
         background = motifs.background

@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from sklearn.model_selection import KFold, train_test_split
 from sklearn.utils import resample
 
 from manykernels.sequences.alphabet import get
+from manykernels.sequences.packing import StrangeLetters
 from manykernels.strings import BYTES, DNA, PROTEIN, RNA, Alphabet, Sequences
 
 SMALL = Alphabet("xyz", "xyz")
@@ -129,16 +131,41 @@ def test_n_is_always_allowed_and_other_codes_only_when_ignored():
 @pytest.mark.parametrize(
     ("alphabet", "X", "wanted"),
     [
-        ("dna", ["ACRT", "a-yx", "V.*"], ["ACNT", "ANNN", "NNN"]),
-        ("rna", ["hU"], ["NU"]),
+        ("dna", ["ACRTu", "a-yx", "V.*"], ["ACNTT", "ANNN", "NNN"]),
+        ("rna", ["hUt"], ["NUU"]),
         ("protein", ["muBz-"], ["MXXXX"]),
     ],
 )
 def test_ambiguous_letters_match_nothing_and_others_are_errors(alphabet, X, wanted):
     assert list(Sequences.encode(X, alphabet, "ambiguous")) == wanted
-    for wrong in ("?", "é", "中", {"dna": "U", "rna": "t", "protein": "1"}[alphabet]):
+    for wrong in ("?", "é", "中", {"dna": "E", "rna": "e", "protein": "1"}[alphabet]):
         with pytest.raises(ValueError, match=rf"X\[3\] has '{re.escape(wrong)}' at position 1"):
             Sequences.encode([*(X * 3)[:3], "A" + wrong], alphabet, "ambiguous")
+
+
+def test_u_of_rna_is_t_of_dna():
+    """Issue 18: RNA was a row of unknown letters to a model of DNA."""
+    for policy in ("error", "ambiguous", "ignore", "A"):
+        assert list(Sequences.encode(["ACGU", "uut"], "dna", policy)) == ["ACGT", "TTT"]
+        assert list(Sequences.encode(["ACGT", "uut"], "rna", policy)) == ["ACGU", "UUU"]
+    there = Sequences.encode(["ACGUN"], "rna")
+    assert list(Sequences.encode(there, "dna")) == ["ACGTN"] and Sequences.encode(there, "dna").alphabet.name == "dna"
+
+
+@pytest.mark.parametrize("policy", ["ignore", "A", "ambiguous"])
+def test_letters_outside_the_alphabet_are_counted_where_sequences_are_checked(policy):
+    """Issue 18: 5 % are the limit; N, X and gaps do not count, and one's own alphabet may leave out what it likes."""
+    other = "r" if policy == "ambiguous" else "e"
+    few, many = ["ACGTN-X" + "A" * 32, other], ["ACGTN-X" + "A" * 11, other]
+    warns = pytest.warns(StrangeLetters, match=r"1 of 40.*'e' at .* 0 of X\[1\]")
+    with nullcontext() if policy == "ambiguous" else warns:
+        X = Sequences.encode(few, "dna", policy, checked=True)
+    assert X == Sequences.encode(few, "dna", policy)
+    with pytest.raises(ValueError, match=rf"1 of 19 .*alphabet 'dna' .*the first '{other}' at position 0 of X\[1\]"):
+        Sequences.encode(many, "dna", policy, checked=True)
+    Sequences.encode(many, SMALL, "ignore", checked=True)
+    with pytest.raises(ValueError, match="all letters are bases, and alphabet 'protein'"):
+        Sequences.encode(["ACGTUN" * 20], "protein", policy, checked=True)
 
 
 def test_an_alphabet_of_ones_own_has_no_ambiguous_letters():
@@ -159,7 +186,7 @@ def test_letters_that_are_read_as_a_are_so_in_strings_and_in_sequences():
 
 @pytest.mark.parametrize(
     ("text", "alphabet", "other"),
-    [("ACGU", "dna", "rna"), ("acnu", "dna", "rna"), ("MKV", "dna", "protein"), ("ACGT", "rna", "dna")],
+    [("MKV", "dna", "protein"), ("mkx", "rna", "protein"), ("ACGU", "protein", "dna")],
 )
 def test_the_alphabet_that_fits_is_suggested_first(text, alphabet, other):
     for given in (["ACG", text], np.array([list("ACGA"[: len(text)]), list(text)])):

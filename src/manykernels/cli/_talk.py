@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from .._validation import one_line
+from ..sequences.packing import StrangeLetters
 
 EXIT_INTERRUPTED = 130
 
@@ -73,7 +74,9 @@ class Commands(TyperGroup):
         settings = ctx.find_root().ensure_object(dict)
         with warnings.catch_warnings():
             said: set[str] = set()  # decisions and predictions of the same data give the same warnings
-            warnings.showwarning = lambda message, *_: None if settings.get("quiet") else _say_once(said, message)
+            warnings.showwarning = lambda message, category, *_: (
+                _say_once(said, message) if issubclass(category, StrangeLetters) or not settings.get("quiet") else None
+            )
             try:
                 with _heard():
                     return super().invoke(ctx)

@@ -15,7 +15,7 @@ from ._columns import seen
 from ._data import is_number, read_table
 from ._models import check_output
 from ._sequences import sequence_columns
-from ._talk import Debug, Json, Quiet, Wrong, command, pandas, show, speaker
+from ._talk import Debug, Json, Quiet, Wrong, command, complain, pandas, show, speaker
 from .learn import progress, read_C
 
 ROWS_AT_ONCE = 2**14
@@ -77,7 +77,7 @@ def train(asked: TrainOptions) -> None:
     fewest, what = min(facts.values()), "" if asked.scores else " of a class"
     if asked.folds > fewest:
         raise Wrong(f"-x {asked.folds} is more than the {fewest} sequences{what}: give -x {fewest}.")
-    _check_letters(X, asked, say)
+    _check_letters(X, asked, complain)
     if asked.folds:
         facts |= _validate(model, ids, X, y, asked, files[2], say)
     if not asked.fold:
@@ -127,18 +127,17 @@ def read_scores(path: str) -> tuple[list[str], Any, np.ndarray]:
         raise Wrong(f"{path} has rows without a sequence or without a finite number: leave them out.")
     others = [name for name in frame.columns if name not in (*texts, *numbers)]
     ids = frame[others[0]] if others else range(1, len(frame) + 1)
-    X = mk.sequences.Sequences.encode(frame[texts[0]].str.upper().tolist(), "dna", "ignore")
+    X = mk.sequences.Sequences.encode(frame[texts[0]].str.upper().tolist(), "dna", "ignore", checked=True)
     return list(map(str, ids)), X, frame[numbers[0]].to_numpy(float)
 
 
 def _check_letters(X, asked, say):
     """Say how many letters match nothing; an error if no sequence has a word."""
-    unknown = X.letters() >= X.alphabet.size
+    unknown = X.n_unknown()
     if not unknown.any():
         return
     say(f"{unknown.sum()} letters are not A, C, G or T: they match nothing here; LS-GKM reads them as A.")
-    known = X.lengths - np.add.reduceat(unknown, np.cumsum(X.lengths) - X.lengths, dtype=int)
-    blank = int((known < asked.compared).sum())
+    blank = int((X.lengths - unknown < asked.compared).sum())
     if blank == len(X):
         raise Wrong(f"No sequence has {asked.compared} letters A, C, G and T: there is nothing to learn from.")
     if blank:
@@ -248,7 +247,8 @@ def predict(
     say, fitted = speaker(quiet), read_model(model)
     count = 0
     with nullcontext(sys.stdout) if output == "-" else open(output, "w") as file:
-        for X, names in mk.sequences.fasta.stream_fasta(test, "dna", "ignore", first_words, ROWS_AT_ONCE):
+        options = alphabet_of(fitted), "ignore", first_words, ROWS_AT_ONCE, True
+        for X, names in mk.sequences.fasta.stream_fasta(test, *options):
             scores = score(fitted, X)
             file.writelines(f"{name}\t{score:g}\n" for name, score in zip(names.tolist(), scores, strict=True))
             count += len(X)
@@ -271,10 +271,17 @@ def first_words(headers: list[str]) -> list[str]:
     return [header.split(None, 1)[0] if header.strip() else "" for header in headers]
 
 
-def read_fasta(path: str) -> tuple[list[str], Any]:
-    """(ids, sequences of DNA) of a file; other letters match nothing."""
-    X, names = mk.sequences.read_fasta(path, "dna", "ignore", labels=first_words)
+def read_fasta(path: str, alphabet: Any = "dna") -> tuple[list[str], Any]:
+    """(ids, sequences) of a file; other letters match nothing, and are an error if they are many."""
+    X, names = mk.sequences.read_fasta(path, alphabet, "ignore", labels=first_words, checked=True)
     return names.tolist(), X
+
+
+def alphabet_of(model: Any) -> Any:
+    """The alphabet of the sequences that a model reads."""
+    kernels = model.predictor_.kernel_list
+    found = [] if kernels is None else [encoding[0] for encoding in kernels.encodings if encoding is not None]
+    return found[0] if found and found[0] is not None else "dna"
 
 
 class _Column:

@@ -11,7 +11,7 @@ import manykernels as mk
 
 from ._models import check_output
 from ._talk import Debug, Json, Quiet, Wrong, command, show, speaker
-from .gkm import Model, estimator_and_data, in_options, read_fasta, read_model
+from .gkm import Model, alphabet_of, estimator_and_data, in_options, read_fasta, read_model
 
 ROWS_AT_ONCE = 4096
 PYTHON = {"method='mutagenesis'": "--mutagenesis", "method='gkmexplain'": "gkmexplain", "mode=": "-m "}
@@ -67,7 +67,8 @@ def explain(asked: ExplainOptions) -> None:
 
 def _explained(test, path, mode, say):
     """(ids, explanation) of the sequences of a file, by gkmexplain's mode or by mutagenesis (None)."""
-    model, (ids, X) = read_model(path), read_fasta(test)
+    model = read_model(path)
+    ids, X = read_fasta(test, alphabet_of(model))
     parts = []
     for low in range(0, len(X), ROWS_AT_ONCE):
         estimator, data = estimator_and_data(model, X[low : low + ROWS_AT_ONCE])

@@ -260,7 +260,7 @@ def collect(genome, chrom, start, stop, name, max_n, dropped):
     dropped = dropped | {"too many N": [name[row] for row in np.flatnonzero(shares[2] > max_n)]}
     if not len(rows):
         raise ValueError(f"no window is left ({counted(dropped)}): lower width, or raise max_n={max_n}")
-    sequences = Sequences.encode([texts[row] for row in rows], "dna", unknown="ignore")
+    sequences = Sequences.encode([texts[row] for row in rows], "dna", unknown="ignore", checked=True)
     gc, repeats, unknown = (share[rows] for share in shares)
     kept = [name[row] for row in rows]
     return Windows(chrom[rows], start[rows], stop[rows], kept, sequences, gc, repeats, unknown, dropped)

@@ -220,7 +220,7 @@ def _scores(model, flanks, alleles, n_shuffles, output, rng):
 
 def _windows(flanks, alleles):
     texts = [window(flank, allele) for flank, pair in zip(flanks, alleles, strict=True) for allele in pair]
-    return Sequences.encode(texts, "dna", unknown="ignore")
+    return Sequences.encode(texts, "dna", unknown="ignore", checked=True)
 
 
 def _significance(delta, null, group):

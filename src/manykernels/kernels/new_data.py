@@ -138,7 +138,7 @@ def _new_short(kernels, arrays, used):
     for m in np.flatnonzero(used):
         span, shortest = _grown(kernels, m), kernels.kernels[m].shortest
         if span is not None and span[0] >= shortest > 0:
-            lengths, rows = _sizes(kernels.view_plans[kernels.view_of[m]], arrays)
+            lengths, rows = _sizes(kernels.view_plans[kernels.view_of[m]], arrays, known=True)
             sizes = kernels.kernels[m].sizes(lengths)
             if (few := np.flatnonzero(sizes < shortest)).size:
                 example = shortest, int(sizes[few].min())
@@ -239,13 +239,14 @@ def _new_lengths(kernels, arrays, used):
     return found
 
 
-def _sizes(plan, arrays):
-    """(lengths, rows) of the sequences of a view, without missing ones."""
+def _sizes(plan, arrays, known=False):
+    """(lengths, rows) of the sequences of a view, without missing ones; `known` leaves out unknown letters."""
     if arrays.X[plan.name] is None:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     x = arrays.column(*plan.where)
     if isinstance(x, Sequences):
-        return np.asarray(x.lengths, np.int64), np.arange(len(x.lengths))
+        lost = x.n_unknown() if known else 0
+        return np.asarray(x.lengths - lost, np.int64), np.arange(len(x.lengths))
     items = np.asarray(x, object)
     if items.ndim == 2 and items.shape[1] > 1:  # a table of letters
         return np.full(len(items), items.shape[1], np.int64), np.arange(len(items))

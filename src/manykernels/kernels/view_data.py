@@ -278,8 +278,8 @@ def string_view(x, encoding, zero):
                     return View(None, present)
                 items = items.copy()
                 items[~present] = items[present][0]  # any string works, since its kernel rows are set to 0
-                return View(Sequences.encode(items, *encoding), present)
-    return View(Sequences.encode(x, *encoding), None)
+                return View(Sequences.encode(items, *encoding, checked=True), present)
+    return View(Sequences.encode(x, *encoding, checked=True), None)
 
 
 def object_view(x, zero):

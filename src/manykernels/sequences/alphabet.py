@@ -13,6 +13,7 @@ from .._validation import shown
 INVALID_CODE = -1  # of a letter that is an error
 POLICIES = ("error", "ambiguous", "ignore", "A")  # of letters outside an alphabet; "A" reads them as A, as LS-GKM does
 SEVERAL_BASES, RARE_RESIDUES, GAPS = "NRYSWKMBDHV", "XBZJUO", "-.*"  # letters that "ambiguous" lets match nothing
+MASK = "X"  # of masked bases, and an unknown residue
 
 
 @dataclass(frozen=True)
@@ -98,15 +99,23 @@ class Alphabet(Stored):
         return np.array([*map(self.letters.index, self.complement), self.size], np.uint8)
 
     def table(self, unknown: str = "error") -> np.ndarray:
-        """Code of each byte, (256,) int16; −1 if the byte is an error."""
+        """Code of each byte, (256,) int16; −1 if the byte is an error. U of RNA is T of DNA."""
         table = np.full(256, self.code_of_unknown(unknown), dtype=np.int16)
         for code, letter in enumerate(self.letters):
-            for c in _variants(letter, self.ignore_case):
+            twin = _TWINS.get(self, {}).get(letter, "")
+            for c in (c for one in letter + twin for c in _variants(one, self.ignore_case)):
                 table[ord(c)] = code
         for letter in self.unknown + (_AMBIGUOUS.get(self, "") if unknown == "ambiguous" else ""):
             for c in _variants(letter, self.ignore_case):
                 table[ord(c)] = self.code_of_unknown(unknown) if unknown == "A" else self.size
         return table
+
+    def strange(self) -> np.ndarray:
+        """Which bytes are neither letters, nor unknown letters or gaps, (256,); none of an alphabet of your own."""
+        known = self.letters + self.unknown + "".join(_TWINS.get(self, {}).values()) + MASK + GAPS
+        found = np.full(256, self in _AMBIGUOUS)
+        found[[ord(c) for letter in known for c in _variants(letter, self.ignore_case)]] = False
+        return found
 
     def code_of_unknown(self, unknown: str) -> int:
         """The code of a letter that the alphabet lacks, by one of `POLICIES`: −1 (an error), A, or that of "A"."""
@@ -137,6 +146,7 @@ RNA = Alphabet("rna", "ACGU", "N", ignore_case=True, complement="UGCA")
 PROTEIN = Alphabet("protein", "ACDEFGHIKLMNPQRSTVWY", "X", ignore_case=True)
 BYTES = Alphabet("bytes", "".join(map(chr, range(256))))
 _NAMED = {a.name: a for a in (DNA, RNA, PROTEIN, BYTES)}
+_TWINS = {DNA: {"T": "U"}, RNA: {"U": "T"}}
 _AMBIGUOUS = {DNA: SEVERAL_BASES + "X" + GAPS, RNA: SEVERAL_BASES + "X" + GAPS, PROTEIN: RARE_RESIDUES + GAPS}
 
 

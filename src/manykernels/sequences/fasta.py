@@ -33,6 +33,7 @@ def read_fasta(
     *,
     labels: str | Callable[[list[str]], Any] | None = None,
     memory_limit: float | str | None = None,
+    checked: bool = False,
 ) -> Any:
     """The sequences of a FASTA or FASTQ file (.gz, .bz2, .xz and .zst too), and optionally labels from the headers.
 
@@ -53,6 +54,9 @@ def read_fasta(
         label per header; `labels=list` returns the headers.
     memory_limit : float or str, optional
         The most bytes (or "4GB") that the file may unpack to; by default 100 times its size, at least 256 MiB.
+
+    checked : bool, default False
+        As in `Sequences.encode`.
 
     Returns
     -------
@@ -75,7 +79,7 @@ def read_fasta(
         raise ValueError(f"labels={labels!r}: give a word of the headers, a function of a list of headers, or None")
     limit = _limit(path, memory_limit)
     for size in BUFFER_SIZES:
-        packer = Packer(alphabet, unknown, what=f"sequence {{}} of {_braced(path)}")
+        packer = Packer(alphabet, unknown, f"sequence {{}} of {_braced(path)}", checked)
         try:
             found = []
             for letters, offsets, part in _chunks(path, labels, size, limit):
@@ -115,13 +119,13 @@ class TooMuch(Exception):
     """The file unpacks to more bytes than the limit."""
 
 
-def stream_fasta(path, alphabet="dna", unknown="error", labels=None, rows=2**16):
+def stream_fasta(path, alphabet="dna", unknown="error", labels=None, rows=2**16, checked=False):
     """Yields (Sequences, labels or None) of about `rows` records each, in the order of the file.
 
     Memory holds one block. Other parameters are those of `read_fasta`; labels are not converted to numbers.
     """
     alphabet, path, total = _alphabet.get(alphabet), os.fsdecode(path), 0
-    packer, found = Packer(alphabet, unknown, what=f"sequence {{}} of {_braced(path)}"), []
+    packer, found = Packer(alphabet, unknown, f"sequence {{}} of {_braced(path)}", checked), []
     try:
         for letters, offsets, part in _chunks(path, labels, BUFFER_SIZES[0], np.inf):
             packer.add(letters, offsets)
@@ -129,7 +133,7 @@ def stream_fasta(path, alphabet="dna", unknown="error", labels=None, rows=2**16)
             if packer.count >= rows:
                 yield Sequences.packed(packer), np.concatenate(found) if found else None
                 total, found = total + packer.count, []
-                packer = Packer(alphabet, unknown, what=f"sequence {total:,} + {{}} of {_braced(path)}")
+                packer = Packer(alphabet, unknown, f"sequence {total:,} + {{}} of {_braced(path)}", checked)
     except OverflowError:
         raise ValueError(
             f"{path} has a record longer than {BUFFER_SIZES[0]} bytes; cut it into windows first"

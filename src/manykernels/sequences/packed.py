@@ -86,19 +86,25 @@ class Sequences(Tagged):
         return cls(alphabet, bits, data, starts, lengths)
 
     @classmethod
-    def encode(cls, X: Any, alphabet: str | _alphabet.Alphabet | None = None, unknown: str = "error") -> Sequences:
+    def encode(
+        cls, X: Any, alphabet: str | _alphabet.Alphabet | None = None, unknown: str = "error", *, checked: bool = False
+    ) -> Sequences:
         """X as packed sequences.
 
         Parameters
         ----------
         X : iterable of str or bytes, NumPy or pandas column, or 2-D array of letters (U1, S1, uint8)
             White space around a sequence, such as the end of a line, is no part of it unless it is a letter of the
-            alphabet. Sequences are returned unchanged, unless `unknown` is "A"; a different alphabet is an error.
+            alphabet. Sequences are returned unchanged, unless `unknown` is "A"; a different alphabet is an error, but
+            that T of DNA and U of RNA are one letter.
         alphabet : str or Alphabet, optional
             "dna", "rna", "protein", "bytes" or an Alphabet; None means DNA.
         unknown : {"error", "ambiguous", "ignore", "A"}
             Whether letters outside the alphabet raise an error, do so unless they are for several bases or residues or
             gaps, match nothing, or are read as the letter A. "A" serves models of LS-GKM, which reads N as A too.
+        checked : bool, default False
+            Whether letters outside the alphabet raise an error if they are more than 5 % of all, and else a warning,
+            as in fits and predictions. N, X and gaps do not count.
 
         Returns
         -------
@@ -106,10 +112,12 @@ class Sequences(Tagged):
         """
         wanted: Any = None if alphabet is None else _alphabet.get(alphabet)
         if isinstance(X, Sequences):
+            if {wanted, X.alphabet} == {_alphabet.DNA, _alphabet.RNA}:  # with the same codes
+                X = cls(wanted, X.bits, X.data, X.starts, X.lengths)
             if wanted not in (None, X.alphabet):
                 raise ValueError(f"alphabet={wanted.name!r}, but the sequences were encoded with {X.alphabet.name!r}")
             return X._filled(X.alphabet.code_of_unknown("A")) if unknown == "A" and X.bits > 2 else X
-        packer = Packer(wanted or _alphabet.DNA, unknown)
+        packer = Packer(wanted or _alphabet.DNA, unknown, checked=checked)
         feed(packer, X)
         return cls.packed(packer)
 
@@ -261,6 +269,13 @@ class Sequences(Tagged):
         codes = np.empty(int(np.sum(self.lengths, dtype=np.int64)), dtype=np.uint8)
         unpack_flat(self.data, self.starts, self.lengths, self.bits, codes)
         return codes
+
+    def n_unknown(self) -> np.ndarray:
+        """The number of letters of each sequence that match nothing, (n,)."""
+        if self.bits == 2 or not len(self):
+            return np.zeros(len(self), int)
+        ends = np.cumsum(self.lengths, dtype=np.int64)
+        return np.add.reduceat(self.letters() == self.alphabet.size, ends - self.lengths, dtype=int)
 
     def compact(self) -> Sequences:
         """The same sequences with new storage, in order."""

@@ -1,13 +1,21 @@
 """Letters packed to codes in blocks, without a Python object per letter, or per sequence outside the block."""
 
+import warnings
 from itertools import islice
 
 import numpy as np
 
+from .._callers import caller_level
 from .._validation import shown
-from .alphabet import INVALID_CODE, fitting
+from .alphabet import DNA, INVALID_CODE, PROTEIN, fitting
 
 SEQUENCES_PER_BLOCK = 8192
+MOST_STRANGE = 0.05  # share of letters that the alphabet lacks, in the sequences of a model
+MIN_BASES = 100  # letters, all of them bases, that are no protein
+
+
+class StrangeLetters(UserWarning):
+    """Some letters are none of the alphabet."""
 
 
 def width(alphabet, unknown_present=True):
@@ -33,15 +41,18 @@ class Packer:
     """Collects blocks of letters, with two bits per letter until the first unknown letter, which needs four.
 
     what: a format string that names sequence i in errors.
+    checked: whether many letters that the alphabet lacks are an error, and a few a warning, whatever `unknown` says.
     """
 
-    def __init__(self, alphabet, unknown="error", what="X[{}]"):
+    def __init__(self, alphabet, unknown="error", what="X[{}]", checked=False):
         self.alphabet, self.unknown, self.what = alphabet, unknown, what
         self.table = frozen(alphabet.table(unknown))
         self.strips = not any(letter.isspace() for letter in alphabet.letters + alphabet.unknown)
         self.bits = width(alphabet, unknown_present=False)
         self.data, self.used, self.count = np.empty(0, dtype=np.uint8), 0, 0
         self.starts, self.lengths = [], []
+        self.odd = alphabet.strange() if checked else None
+        self.total, self.n_odd, self.n_bases, self.first_odd = 0, 0, 0, ""
 
     def add(self, letters, offsets):
         """Append the sequences letters[offsets_i : offsets_{i+1}] (uint8; offsets (n + 1,) int64)."""
@@ -65,7 +76,35 @@ class Packer:
             self._widen()
         self.starts.append(starts)
         self.lengths.append(lengths.astype(np.int32))
+        if self.odd is not None:
+            self._count_odd(letters, offsets)
         self.used, self.count = end, self.count + len(lengths)
+
+    def _count_odd(self, letters, offsets):
+        self.total += len(letters)
+        if self.alphabet == PROTEIN:
+            self.n_bases += len(letters) - int(DNA.strange()[letters].sum())
+        if (odd := self.odd[letters]).any():
+            self.n_odd += int(odd.sum())
+            at = int(odd.argmax())
+            i = int(np.searchsorted(offsets, at, side="right")) - 1
+            place = f"{chr(letters[at])!r} at position {at - int(offsets[i])} of {self.what.format(self.count + i)}"
+            self.first_odd = self.first_odd or place
+
+    def tell_odd(self):
+        """A ValueError if more than `MOST_STRANGE` of the letters are none of the alphabet, a warning if some are."""
+        name = self.alphabet.name
+        if MIN_BASES <= self.total == self.n_bases:
+            raise ValueError(f"all letters are bases, and alphabet {name!r} is compared: give proteins.")
+        if not self.n_odd:
+            return
+        says = f"{self.n_odd:,} of {self.total:,} letters are none of alphabet {name!r} ({_shown(self.alphabet)})"
+        says += f", the first {self.first_odd}"
+        if self.n_odd > MOST_STRANGE * self.total:
+            raise ValueError(f"{says}: they match nothing. Give sequences of {name!r}, and N or X for unknown letters.")
+        if self.unknown != "ambiguous":
+            as_ = "are read as A" if self.unknown == "A" else "match nothing"
+            warnings.warn(f"{says}: they {as_}.", StrangeLetters, stacklevel=caller_level())
 
     def add_items(self, items):
         """Append a list of str or bytes, without white space around them unless it is a letter of the alphabet."""
@@ -125,6 +164,8 @@ class Packer:
 
     def finish(self):
         """data, starts, lengths and bits of everything added."""
+        if self.odd is not None:
+            self.tell_odd()
         self.data.resize(self.used, refcheck=False)
         return self.data, _joined(self.starts, np.int64), _joined(self.lengths, np.int32), self.bits
 
