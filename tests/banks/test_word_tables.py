@@ -12,10 +12,11 @@ from manykernels import MKLClassifier, MKLRegressor
 from manykernels.banks import PairwiseBank, choice, explicit
 from manykernels.banks.joined import JoinedBank
 from manykernels.banks.words import tables
-from manykernels.banks.words.tables import TableBank, WindowTable
+from manykernels.banks.words.tables import TableBank
 from manykernels.kernels import RBF, KernelList
 from manykernels.sequences import Alphabet
 from manykernels.strings import GappedKmer, Mismatch, Spectrum, _window_pairs
+from manykernels.strings.word_table import WindowTable
 
 LETTERS = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY"}
 

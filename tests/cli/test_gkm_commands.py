@@ -1,10 +1,12 @@
 """The commands `manykernels gkm`: from peaks to scores of variants, with the letters and files of LS-GKM. Issue 14."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
+from lsgkm_scorer import scores as naive_scores
 from sklearn.metrics import roc_auc_score
 
 import manykernels
@@ -116,13 +118,10 @@ def test_the_letters_have_the_meaning_of_lsgkm(tmp_path, options):
     given = (tmp_path / "p.fa", tmp_path / "n.fa", tmp_path / "m", "-l", 6, "-k", 4, "-w", 2, "-T", 1)
     found = said("train", *given, *options.split())
     model = manykernels.load(tmp_path / "m.model.mk")
-    wanted = KERNELS[options].set_params(unknown="ignore", reverse_complement="-R" not in options)
+    wanted = KERNELS[options].set_params(unknown="ignore", reverse_complement="-R" not in options, nearest=False)
     assert model.kernels[0][1].get_params() == wanted.get_params()
     assert (model.C, model.normalize, model.class_weight) == (1.0, "spherical", {1: 2.0, -1: 1.0})
-    changed = "is not positive semidefinite" in found.stderr
-    assert changed == (not wanted.set_params(nearest=False).psd)
-    assert (tmp_path / "m.model.txt").exists() == (not changed)
-    assert changed == ("model.txt, for gkmpredict, is not written: nearest=True has added" in found.stderr)
+    assert "is not positive semidefinite" not in found.stderr and (tmp_path / "m.model.txt").exists()
 
 
 def test_words_are_written_as_fasta(tmp_path):
@@ -241,3 +240,116 @@ def test_letters_that_match_nothing_are_an_error_if_many_and_a_warning_with_q(pl
     loaded = manykernels.load(place / model)
     with pytest.raises(ValueError, match="none of alphabet|not a letter of alphabet"):
         loaded.predict(random_texts(12, 60, 1, "ACDEFGHIKLMNPQRSTVWY"))
+
+
+def test_a_default_run_writes_a_model_for_gkmpredict_whose_scores_anyone_can_compute(tmp_path):
+    """Issue 18, must show 3, with generated sequences: -t 2 -l 11 -k 7 -d 3 is LS-GKM's kernel, not the nearest one."""
+    texts = random_texts(160, 60)
+    core = [text[:25] + "TGACTCATGG" + text[35:] for text in texts[:80]]
+    write(tmp_path / "p.fa", core)
+    write(tmp_path / "n.fa", texts[80:])
+    found = said("train", tmp_path / "p.fa", tmp_path / "n.fa", tmp_path / "m")
+    assert "semidefinite" not in found.stderr and f"{tmp_path / 'm.model.txt'} is written" in found.stderr
+    assert "kernel_type gkm_esttrunc\nL 11\nk 7\nd 3\n" in (tmp_path / "m.model.txt").read_text()
+    write(tmp_path / "new.fa", core[:5] + random_texts(9, 70, 1))
+    wanted = naive_scores(tmp_path / "m.model.txt", core[:5] + random_texts(9, 70, 1))
+    for model in ("m.model.mk", "m.model.txt"):
+        said("predict", tmp_path / "new.fa", tmp_path / model, tmp_path / "out")
+        np.testing.assert_allclose(pd.read_csv(tmp_path / "out", sep="\t", header=None)[1], wanted, atol=1e-5)
+
+
+def test_an_old_text_model_does_not_stay_beside_a_new_model(tmp_path):
+    """Issue 18: `-q` left it there without a word."""
+    write(tmp_path / "p.fa", ["TGACTCA" + text for text in random_texts(8, 12)])
+    write(tmp_path / "n.fa", random_texts(8, 19, 1))
+    given = (tmp_path / "p.fa", tmp_path / "n.fa", tmp_path / "m", "-l", 6, "-k", 4, "-q")
+    said("train", *given)
+    assert (tmp_path / "m.model.txt").exists()
+    write(tmp_path / "n.fa", [text + "N" for text in random_texts(8, 19, 1)])  # which LS-GKM would read as A
+    said("train", *given)
+    assert (tmp_path / "m.model.mk").exists() and not (tmp_path / "m.model.txt").exists()
+
+
+@pytest.mark.parametrize("kind, advice", [(0, "-d 2 or -t 2"), (1, "-d 11 or -t 2"), (2, "-d 2")])
+def test_an_indefinite_kernel_is_repaired_or_refused_with_advice_that_helps(tmp_path, kind, advice):
+    """Issue 18: -t 1 trained a nearly diagonal kernel, and the message advised -d 4, which is no cure."""
+    words = ["".join(word) for word in product("AC", repeat=6)]  # the whole matrix of words of two letters
+    texts, sizes = (random_texts(120, 1500), ()) if kind == 1 else (words, ("-l", 6, "-k", 4, "-d", 1))
+    write(tmp_path / "p.fa", texts[::2])
+    write(tmp_path / "n.fa", texts[1::2])
+    given = ("train", tmp_path / "p.fa", tmp_path / "n.fa", tmp_path / "m", "-t", kind, *sizes)
+    found = run("gkm", *given)
+    said = "is not positive semidefinite: its matrix of the training sequences has an eigenvalue of -"
+    assert said in found.stderr and advice in found.stderr, found.output
+    assert found.exit_code == (kind == 1) and ("nearly diagonal" in found.stderr) == (kind == 1)
+    assert not (tmp_path / "m.model.txt").exists()
+    for option in advice.split(" or ") if kind == 1 else [advice.split(" or ")[0]]:
+        better = run("gkm", *given, *option.split())
+        assert better.exit_code == 0 and "semidefinite" not in better.stderr, better.output
+
+
+@pytest.fixture(scope="module")
+def overlapping(tmp_path_factory):
+    """Random labels of windows that overlap by half, some on the other strand, without places in their ids."""
+    place, X = tmp_path_factory.mktemp("overlapping"), random_texts(1, 6100)[0]
+    windows = [X[at : at + 100] for at in range(0, 6000, 50)]
+    turned = [w if k % 3 else w[::-1].translate(str.maketrans("ACGT", "TGCA")) for k, w in enumerate(windows)]
+    sides = np.repeat(np.random.default_rng(0).integers(2, size=30), 4)  # four neighbours have one label
+    for side, name in ((1, "p"), (0, "n")):
+        rows = np.flatnonzero(sides == side)
+        for kind, ids in (("", rows), ("chr", [f"chr{k // 24}:{k * 50}-{k * 50 + 100}" for k in rows])):
+            write(place / f"{name}{kind}.fa", [turned[k] for k in rows], ids)
+    return place
+
+
+def test_folds_keep_overlapping_sequences_and_chromosomes_together(overlapping, tmp_path):
+    """Issue 18: windows that overlap gave an area of 0.994 for random labels."""
+    options = ("-l", 6, "-k", 4, "-d", 2, "-x", 3, "--json")
+    one = (overlapping / "p.fa", overlapping / "n.fa", tmp_path / "m", *options)
+    assert "-x 3 is more than the 1 sets of sequences that do not overlap" in refused("train", *one)
+    two = (overlapping / "pchr.fa", overlapping / "nchr.fa", tmp_path / "m", *options)
+    found = said("train", *two, "--by-chromosome")
+    rows = pd.read_csv(tmp_path / "m.cvpred.txt", sep="\t", header=None)
+    assert (rows.groupby(rows[0].str.partition(":")[0])[3].nunique() == 1).all() and rows[3].nunique() == 3
+    assert json.loads(found.stdout)["auROC"] < 0.8 and "neighbours in a genome" not in found.stderr
+    assert "--by-chromosome reads chromosomes from ids such as chr1:100-201, and '" in refused(
+        "train", *one, "--by-chromosome"
+    )
+    assert "--by-chromosome belongs to -x" in refused("train", *two[:3], "--by-chromosome")
+
+
+def test_folds_of_a_genome_without_by_chromosome_are_warned_of(place, tmp_path):
+    given = (place / "a.pos.fa", place / "a.neg.fa", tmp_path / "m", "-l", 6, "-k", 4, "-d", 2, "-x", 3)
+    assert "note: folds mix 4 chromosomes" in said("train", *given).stderr
+
+
+def test_options_of_lsgkm_are_taken_with_a_note(place, tmp_path):
+    given = ("-l", 6, "-k", 4, "-d", 2, "-e", 0.01, "-m", 100, "-v", 2, "-s", "-T", 1)
+    found = said("train", place / "a.pos.fa", place / "a.neg.fa", tmp_path / "m", *given)
+    assert "-e, -m, -v, -s: options of LS-GKM without effect" in found.stderr
+    found = said("predict", place / "a.pos.fa", place / "a.model.mk", tmp_path / "out", "-T", 4, "-v", 1)
+    assert "-T, -v: options of LS-GKM without effect" in found.stderr
+
+
+def test_a_dash_is_stdout_in_all_commands_of_one_result(place, tmp_path):
+    """Issue 18: explain, weights, kmers and variants made files of the name -."""
+    model, fasta = place / "a.model.mk", place / "a.pos.fa"
+    commands = {"predict": (fasta, model), "explain": (fasta, model), "weights": (model, 6), "kmers": (3,)}
+    for command, given in commands.items():
+        said(command, *given, tmp_path / "file")
+        assert said(command, *given, "-").stdout == (tmp_path / "file").read_text() != ""
+    both = (fasta, place / "a.neg.fa")
+    for command, given in {"train": both, "motifs": (fasta, model)}.items():
+        assert "PREFIX - would be stdout" in refused(command, *given, "-")
+
+
+def test_a_model_with_covariates_is_refused_with_the_command_that_takes_it(place, tmp_path):
+    texts = random_texts(40)
+    table = pd.DataFrame({"dna": texts, "age": np.arange(40) % 7, "y": np.arange(40) % 2})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    run("fit", tmp_path / "t.csv", "--target", "y", "--adjust", "age", "-C", 1, "-o", tmp_path / "m.mk")
+    for command, given in {
+        "predict": (place / "a.pos.fa", tmp_path / "m.mk", tmp_path / "o"), "weights": (tmp_path / "m.mk", 4, "-"),
+        "variants": (tmp_path / "m.mk", place / "variants.vcf", place / "genome.fa", "-"),
+    }.items():  # fmt: skip
+        assert "is adjusted for age, of which these commands know nothing" in refused(command, *given)

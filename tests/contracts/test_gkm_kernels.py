@@ -1,6 +1,7 @@
 """The kernels of gkm-SVM and LS-GKM: GappedKmer with d, filter and gamma (issue 14, point 2)."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from manykernels._tags import TAGS
 from manykernels.banks.words.linadd import WordBank
 from manykernels.kernels import KernelList
 from manykernels.sequences import Alphabet
-from manykernels.strings import GappedKmer
+from manykernels.strings import GappedKmer, _least_eigenvalue
 
 # values of the compiled kernel of LS-GKM 0.1.2
 VECTORS = json.loads((Path(__file__).parents[1] / "oracles" / "gkm_vectors.json").read_text())
@@ -153,12 +154,41 @@ def test_their_default_is_indefinite_and_four_mismatches_are_not():
         assert not theirs.psd and ours.psd and clone(theirs).set_params(d=4).psd
 
 
-def test_the_indefinite_kernel_is_refused_by_fits_only():
-    X, y = texts(20), np.arange(20) % 2
-    kernel = GappedKmer(5, 3, d=1, nearest=False)
-    assert kernel(X).shape == (20, 20)
-    with pytest.raises(ValueError, match="nearest=False.*eigenvalue.*nearest=True"):
-        MKLClassifier([kernel], C=1.0).fit(X, y)
+@pytest.mark.parametrize("pairs", [1500, 1], ids=["pairs", "tables"])
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("words", [32, 0], ids=["indefinite", "definite"])
+def test_their_kernel_is_fitted_where_its_matrix_is_positive_definite(words, both, pairs, monkeypatch):
+    """Issue 18: equal sequences, and those without a word, do not count."""
+    monkeypatch.setattr(_least_eigenvalue, "PAIRS", pairs)
+    others = [text + text[::-1] for text in texts(20) if len(text) > 4]
+    X = ["".join(word) for word in product("AC", repeat=5)][:words] + others
+    kernel = GappedKmer(5, 3, d=1, nearest=False, reverse_complement=both)
+    K = kernel(X)
+    least = np.linalg.eigvalsh(K / np.sqrt(np.outer(np.diag(K), np.diag(K))))[0]
+    assert (least < 0) == (words > 0)
+    X += [X[0], other([X[1]])[0] if both else X[1], "ACG"]
+    y, options = np.arange(len(X)) % 2, dict(C=1.0, normalize="spherical")
+    if words:
+        with pytest.raises(ValueError, match="nearest=False.*eigenvalue of -.* or less.*nearest=True"):
+            MKLClassifier([kernel], **options).fit(X, y)
+        return
+    np.testing.assert_allclose(_least_eigenvalue.least_eigenvalue(kernel, kernel.encode(X)), least, rtol=1e-6)
+    assert not kernel.psd and kernel.resolve(X).psd and not clone(kernel.resolve(X)).psd
+    found = MKLClassifier([kernel], **options).fit(X, y)
+    K = kernel(X)
+    root = np.divide(1, np.sqrt(np.diag(K)), where=np.diag(K) > 0, out=np.zeros(len(X)))
+    wanted = MKLClassifier("precomputed", C=1.0, normalize=None, tol=1e-8).fit((K * root * root[:, None])[..., None], y)
+    np.testing.assert_allclose(found.objective_, wanted.objective_, rtol=2e-3)
+    assert found.duality_gap_ <= found.tol
+
+
+def test_all_mismatches_of_the_full_filter_are_a_projection():
+    """c = f(0) … f(l): the matrix of all words has the eigenvalues 0 and 1, and a fit takes it as it is."""
+    every = ["".join(word) for word in product("ACGT", repeat=4)]
+    kernel = GappedKmer(4, 2, d=4, filter="full", nearest=False)
+    values = np.linalg.eigvalsh(kernel(every))
+    np.testing.assert_allclose(values, np.round(values), atol=1e-12)
+    assert kernel.psd and set(np.round(values)) == {0.0, 1.0}
 
 
 @pytest.mark.parametrize("features", [None, "map", "sorted"])

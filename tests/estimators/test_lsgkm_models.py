@@ -1,5 +1,6 @@
 """Models of LS-GKM: their text files loaded, scored, saved in both formats, and refused (issue 14, point 3)."""
 
+import gzip
 from itertools import product
 
 import numpy as np
@@ -8,11 +9,12 @@ from naive_strings import centre_weights, gkm_weights, words
 from sklearn.base import clone
 
 import manykernels
-from manykernels import MKLClassifier, MKLClassifierCV
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
 from manykernels.kernels import RBF
 from manykernels.sequences import Sequences
 from manykernels.strings import GappedKmer, Spectrum
 
+pytestmark = pytest.mark.filterwarnings("ignore::manykernels.sequences.packing.StrangeLetters")  # R and Y
 TYPES = ("gkm_cnt", "gkm_estfull", "gkm_esttrunc", "gkmrbf", "wgkm", "wgkmrbf")
 RULES = {"gkm_cnt": "counts", "gkm_estfull": "full"}
 OPPOSITE = str.maketrans("ACGT", "TGCA")
@@ -93,6 +95,25 @@ def test_older_files_and_those_of_windows_are_read(tmp_path):
         np.testing.assert_array_equal(found.classes_, [-1, 1])
 
 
+def test_gzipped_models_and_those_of_its_regression_are_read(tmp_path):
+    """Issue 18."""
+    packed = gzip.compress(model_text().encode())
+    wanted = scores()
+    found = load(tmp_path, packed, format="lsgkm")
+    np.testing.assert_allclose(found.decision_function(NEW), wanted, rtol=1e-10, atol=1e-12)
+    for kind in ("epsilon_svr", "nu_svr"):
+        text = model_text(without=("label", "nr_sv")).replace("c_svc", kind)
+        model = load(tmp_path, gzip.compress(text.encode()))
+        assert isinstance(model, MKLRegressor)
+        np.testing.assert_allclose(model.predict(NEW), wanted, rtol=1e-10, atol=1e-12)
+        model.save(tmp_path / "r.mk")
+        np.testing.assert_array_equal(manykernels.load(tmp_path / "r.mk").predict(NEW), model.predict(NEW))
+    with pytest.raises(ValueError, match="x.model.txt cannot be unpacked.*fetch it again"):
+        load(tmp_path, packed[:-20])
+    with pytest.raises(ValueError, match="more than 100 bytes: give a larger memory_limit"):
+        load(tmp_path, packed, memory_limit=100)
+
+
 def test_the_first_label_is_that_of_positive_scores(tmp_path):
     model = load(tmp_path, model_text(labels="3 8"))
     np.testing.assert_array_equal(model.predict(NEW), np.where(scores() > 0, 3, 8))
@@ -117,8 +138,9 @@ def test_a_loaded_model_is_split_by_kernel_and_shown_and_its_kernel_is_refused_b
     with pytest.raises(ValueError, match="unknown='A'.*load"):
         clone(model).fit(SUPPORT, y)
     kernel = clone(kernel).set_params(unknown="error")
+    every = ["".join(word) for word in product("AC", repeat=5)]
     with pytest.raises(ValueError, match="(?s)nearest=False.*nearest=True"):
-        MKLClassifier([kernel], C=1.0).fit(SUPPORT, y)
+        MKLClassifier([kernel], C=1.0).fit(every, np.arange(len(every)) % 2)
     mixed = MKLClassifier([kernel.set_params(nearest=True), Spectrum(3)], C=1.0, normalize="spherical")
     assert mixed.fit(SUPPORT, y).kernel_weights_.shape == (2,)
 
@@ -152,7 +174,8 @@ REFUSED = {
     "two kernels": ([KMER, Spectrum(3)], {}, "2 kernels"),
     "another kernel": ([Spectrum(3)], {}, "Spectrum.*GappedKmer"),
     "normalisation": ([KMER], {"normalize": "trace"}, "normalize='trace'.*spherical"),
-    "repaired": ([GappedKmer(5, 3, d=1)], {}, "nearest.*d=2"),
+    "repaired": ([GappedKmer(5, 3, d=1)], {}, "nearest=True.*nearest=False"),
+    "all mismatches": ([GappedKmer(5, 3, d=5, filter="full")], {}, "d=5 is more than"),
     "a part": ([GappedKmer(5, 3, start=1)], {}, "start=1"),
     "weighted counts": ([GappedKmer(5, 3, centre=(9, 2.0))], {}, "filter='counts'.*centre"),
     "counts under a Gaussian": ([GappedKmer(5, 3, gamma=1.0)], {}, "filter='counts'.*gamma"),

@@ -1,7 +1,5 @@
 """`gkm train` and `gkm predict`: support vector machines on gapped words, with the letters and files of LS-GKM."""
 
-import sys
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,15 +9,22 @@ import typer
 
 import manykernels as mk
 
+from ..strings.gapped_kmer import Indefinite
 from ._columns import seen
 from ._data import is_number, read_table
 from ._models import check_output
 from ._sequences import sequence_columns
 from ._talk import Debug, Json, Quiet, Wrong, command, complain, pandas, show, speaker
+from ._written import check_prefix, written
+from .gkm_folds import split
 from .learn import progress, read_C
 
 ROWS_AT_ONCE = 2**14
+MOST_SHIFT = 2.0  # times the weight of equal words in the nearest kernel; above, it is nearly diagonal
+THEIRS = "Of LS-GKM, without effect here."
+WORKS = "they work without it here: fits stop at a relative duality gap of 0.001, and memory and threads are chosen"
 
+Output = Annotated[str, typer.Argument(help="The file to write; - is stdout.")]
 Model = Annotated[str, typer.Argument(help="A model of `gkm train`, of `fit`, or a text model of LS-GKM.")]
 
 
@@ -53,7 +58,14 @@ class TrainOptions:
     folds: Annotated[int, typer.Option("-x", min=0, help="Folds of a cross-validation; 0: none.")] = 0
     fold: Annotated[int, typer.Option("-i", min=0, help="Only this fold of -x, from 1, and no model; 0: all.")] = 0
     seed: Annotated[int, typer.Option("-r", min=0, help="The seed of the folds.")] = 1
+    by_chromosome: Annotated[
+        bool, typer.Option("--by-chromosome", help="Folds of -x of whole chromosomes, read from ids like chr1:100-201.")
+    ] = False
     threads: Annotated[int | None, typer.Option("-T", min=1, help="Threads; by default all cores.")] = None
+    precision: Annotated[float | None, typer.Option("-e", help=THEIRS)] = None
+    cache: Annotated[float | None, typer.Option("-m", help=THEIRS)] = None
+    verbosity: Annotated[int | None, typer.Option("-v", help=THEIRS)] = None
+    shrink: Annotated[bool, typer.Option("-s", help=THEIRS)] = False
     json: Json = False
     quiet: Quiet = False
     debug: Debug = False
@@ -64,12 +76,14 @@ def train(asked: TrainOptions) -> None:
     """Learn to tell positives from negatives, or to predict --scores; write PREFIX.model.mk, if possible
     PREFIX.model.txt, and with -x PREFIX.cvpred.txt."""
     say, (prefix, *given) = speaker(asked.quiet), _names(asked)
+    check_prefix(prefix)
+    _note_theirs(say, {"-e": asked.precision, "-m": asked.cache, "-v": asked.verbosity, "-s": asked.shrink or None})
     files = [f"{prefix}.{end}" for end in ("model.mk", "model.txt", _cvpred(asked))]
     for path in files:
         check_output(path, *given, option="")
     if asked.fold > asked.folds or asked.folds == 1:
         raise Wrong(f"-x {asked.folds} -i {asked.fold}: give -x 2 or more, and -i at most as large.")
-    model = _model(asked, say)
+    kernel = _kernel(asked)
     ids, X, y = read_scores(given[0]) if asked.scores else _read_classes(given, say)
     facts: dict[str, Any] = {"sequences": len(X)}
     if not asked.scores:
@@ -78,8 +92,12 @@ def train(asked: TrainOptions) -> None:
     if asked.folds > fewest:
         raise Wrong(f"-x {asked.folds} is more than the {fewest} sequences{what}: give -x {fewest}.")
     _check_letters(X, asked, complain)
+    if asked.by_chromosome and not asked.folds:
+        raise Wrong("--by-chromosome belongs to -x: give -x 5 too.")
+    folds = split(ids, X, y, asked, say) if asked.folds else []
+    model = _model(_definite(kernel, X, asked, say), asked)
     if asked.folds:
-        facts |= _validate(model, ids, X, y, asked, files[2], say)
+        facts |= _validate(model, ids, X, y, folds, asked, files[2], say)
     if not asked.fold:
         facts |= _fit(model, X, y, files, say)
     show(facts, asked.json)
@@ -148,8 +166,15 @@ def _cvpred(asked):
     return f"cvpred.{asked.fold}.txt" if asked.fold else "cvpred.txt"
 
 
-def _model(asked, say):
-    """The unfitted model that the options describe."""
+def _note_theirs(say, options):
+    """Say that options of LS-GKM have no effect."""
+    given = [option for option, value in options.items() if value is not None]
+    if given:
+        say(f"{', '.join(given)}: options of LS-GKM without effect; {WORKS}.")
+
+
+def _kernel(asked):
+    """LS-GKM's kernel that the options describe."""
     from ..estimators.lsgkm import TYPES
 
     rule, smooth, central = list(TYPES.values())[asked.kind]
@@ -162,23 +187,55 @@ def _model(asked, say):
             raise Wrong(f"{option} {value:g} has no meaning for -t {asked.kind}: it belongs to -t {kinds}.")
     if not asked.weight > 0:
         raise Wrong(f"-w {asked.weight:g} is not positive: give -w 1, for example.")
-    options = {
-        "d": _or(asked.d, min(3, max(asked.letters - asked.compared, 0))),
-        "filter": rule,
-        "reverse_complement": not asked.one_strand,
-        "unknown": "ignore",
-        "gamma": _or(asked.gamma, 1.0) if smooth else None,
-        "centre": (_or(asked.most, 50), _or(asked.half, 50.0)) if central else None,
-    }
-    kernel = mk.strings.GappedKmer(asked.letters, asked.compared, **options)
+    kernel = mk.strings.GappedKmer(
+        asked.letters, asked.compared, nearest=False, filter=rule, unknown="ignore",
+        d=_or(asked.d, min(3, max(asked.letters - asked.compared, 0))),
+        reverse_complement=not asked.one_strand,
+        gamma=_or(asked.gamma, 1.0) if smooth else None,
+        centre=(_or(asked.most, 50), _or(asked.half, 50.0)) if central else None,
+    )  # fmt: skip
     kernel.check(None)
-    theirs = mk.strings.GappedKmer(asked.letters, asked.compared, nearest=False, **options)
-    if not theirs.psd:
-        ours, before = kernel.mismatches(4)[1][0], theirs.mismatches(4)[1][0]
-        say(
-            f"-d {kernel.d} is not positive semidefinite: the nearest kernel that is one is trained, with the weight "
-            f"{ours:.4g} of equal words instead of {before:.4g}; -d {kernel.l - kernel.k} needs no change."
+    return kernel
+
+
+def _definite(kernel, X, asked, say):
+    """LS-GKM's kernel where it is positive semidefinite on the sequences, else the nearest one that is everywhere."""
+    from sklearn.base import clone
+
+    try:
+        return kernel.resolve(X)
+    except Indefinite as error:
+        why = str(error).partition(": ")[2].partition(", and")[0]
+    nearest = clone(kernel).set_params(nearest=True)
+    before, now = kernel.mismatches(4)[1][0], nearest.mismatches(4)[1][0]
+    wider = [d for d in range(kernel.d + 1, kernel.l + 1) if _is_psd(kernel, d)][:1]
+    advice = " or ".join([f"-d {d}" for d in wider] + ["-t 2"] * (asked.kind != 2))
+    if now > MOST_SHIFT * before:
+        raise Wrong(
+            f"-t {asked.kind} -d {kernel.d} is not positive semidefinite: {why}, and the nearest kernel that is one is "
+            f"nearly diagonal, with the weight {now:.3g} of equal words instead of {before:.3g}: give {advice}."
         )
+    say(
+        f"-d {kernel.d} is not positive semidefinite: {why}; the nearest kernel that is one is trained, with the "
+        f"weight {now:.4g} of equal words instead of {before:.4g}; {advice} needs no change."
+    )
+    return nearest
+
+
+def _is_psd(kernel, d):
+    """Whether the kernel would be positive semidefinite with up to d mismatches."""
+    from sklearn.base import clone
+
+    other = clone(kernel).set_params(d=d)
+    try:
+        other.check(None)
+    except ValueError:
+        return False
+    return other.psd
+
+
+def _model(kernel, asked):
+    """The unfitted model that the options describe."""
     shared: dict[str, Any] = dict(
         C=read_C(asked.C, "-c"), normalize="spherical", n_jobs=asked.threads, random_state=asked.seed,
         verbose=progress(asked.quiet),
@@ -192,17 +249,16 @@ def _or(value, default):
     return default if value is None else value
 
 
-def _validate(model, ids, X, y, asked, path, say):
+def _validate(model, ids, X, y, folds, asked, path, say):
     """Write the scores of held-out folds; returns the area under the curve, or correlations."""
     from sklearn.base import clone
-    from sklearn.model_selection import KFold, StratifiedKFold
 
     scores, fold = np.empty(len(y)), np.zeros(len(y), int)
-    splitter = (KFold if asked.scores else StratifiedKFold)(asked.folds, shuffle=True, random_state=asked.seed)
-    for number, (learn, test) in enumerate(splitter.split(y, y), 1):
+    for number, (learn, test) in enumerate(folds, 1):
         if asked.fold in (0, number):
             say(f"fold {number} of {asked.folds}: {len(learn)} sequences to learn, {len(test)} to test.")
-            scores[test], fold[test] = score(clone(model).fit(X[learn], y[learn]), X[test]), number
+            one = clone(model).set_params(kernels=model.kernels)  # on fewer examples it is positive semidefinite too
+            scores[test], fold[test] = score(one.fit(X[learn], y[learn]), X[test]), number
     rows = np.flatnonzero(fold)
     with open(path, "w") as file:
         file.writelines(f"{ids[i]}\t{scores[i]:g}\t{y[i]:g}\t{fold[i]}\n" for i in rows)
@@ -228,7 +284,8 @@ def _fit(model, X, y, files, say):
         say(f"{files[1]} is written, for gkmpredict.")
     except ValueError as error:
         why = str(error).partition(": ")[2].partition(", or save")[0]
-        stale = "; the file there is of an older model" if Path(files[1]).exists() else ""
+        stale = "; the file of an older model there is removed" if Path(files[1]).exists() else ""
+        Path(files[1]).unlink(missing_ok=True)
         say(f"{files[1]}, for gkmpredict, is not written: {why}{stale}.")
     support = int(np.count_nonzero(model.dual_coef_))
     return {**mk.inspect.tables.chosen_C(model), "support": support, "gap": float(model.duality_gap_)}
@@ -237,16 +294,17 @@ def _fit(model, X, y, files, say):
 def predict(
     test: Annotated[str, typer.Argument(help="FASTA of the sequences to score.")],
     model: Model,
-    output: Annotated[str, typer.Argument(help="The file of the scores; - is stdout.")],
+    output: Output,
+    threads: Annotated[int | None, typer.Option("-T", help=THEIRS)] = None,
+    verbosity: Annotated[int | None, typer.Option("-v", help=THEIRS)] = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Score sequences: a line with the id (the first word of the header), a tab and the score for each."""
-    if output != "-":
-        check_output(output, test, model, option="")
     say, fitted = speaker(quiet), read_model(model)
+    _note_theirs(say, {"-T": threads, "-v": verbosity})
     count = 0
-    with nullcontext(sys.stdout) if output == "-" else open(output, "w") as file:
+    with written(output, test, model) as path, open(path, "w") as file:
         options = alphabet_of(fitted), "ignore", first_words, ROWS_AT_ONCE, True
         for X, names in mk.sequences.fasta.stream_fasta(test, *options):
             scores = score(fitted, X)
@@ -254,8 +312,7 @@ def predict(
             count += len(X)
             if len(X) >= ROWS_AT_ONCE:
                 say(f"{count:,} sequences scored.")
-    if output != "-":
-        say(f"{output} is written with {count} scores.")
+    say(f"{output} is written with {count} scores.")
 
 
 def score(model: Any, X: Any) -> np.ndarray:
@@ -304,6 +361,11 @@ class _Column:
 def read_model(path: str) -> Any:
     """A model of sequences."""
     model = mk.load(path)
+    if adjusted := vars(model).get("covariate_names_"):
+        raise Wrong(
+            f"{path} is adjusted for {', '.join(adjusted)}, of which these commands know nothing: use `manykernels "
+            "predict`, or `manykernels.genome` in Python."
+        )
     names = vars(model).get("feature_names_in_")
     columns = set() if names is None else set(map(seen, names))
     if len(columns) > 1:

@@ -11,7 +11,8 @@ import manykernels as mk
 
 from ._models import check_output
 from ._talk import Debug, Json, Quiet, Wrong, command, show, speaker
-from .gkm import Model, alphabet_of, estimator_and_data, in_options, read_fasta, read_model
+from ._written import check_prefix, written
+from .gkm import Model, Output, alphabet_of, estimator_and_data, in_options, read_fasta, read_model
 
 ROWS_AT_ONCE = 4096
 PYTHON = {"method='mutagenesis'": "--mutagenesis", "method='gkmexplain'": "gkmexplain", "mode=": "-m "}
@@ -23,7 +24,7 @@ Test = Annotated[str, typer.Argument(help="FASTA of the sequences to explain.")]
 class ExplainOptions:
     test: Test
     model: Model
-    output: Annotated[str, typer.Argument(help="The file of the values.")]
+    output: Output
     mode: Annotated[int | None, typer.Option("-m", min=0, max=4, help="Mode of gkmexplain; by default 0.")] = None
     mutagenesis: Annotated[
         bool, typer.Option("--mutagenesis", help="Exact changes of the score by substitutions, for every kernel.")
@@ -41,7 +42,7 @@ class ExplainOptions:
 def explain(asked: ExplainOptions) -> None:
     """Write what every letter does to the score of sequences: id, score and a,c,g,t;a,c,g,t;… as gkmexplain does."""
     names = [f"{asked.modisco}.{kind}.npz" for kind in ("ohe", "shap")] if asked.modisco else []
-    for path in (asked.output, *names, *([asked.bigwig] if asked.bigwig else [])):
+    for path in (*names, *([asked.bigwig] if asked.bigwig else [])):
         check_output(path, asked.test, asked.model, asked.genome, option="")
     if asked.mutagenesis and asked.mode is not None:
         raise Wrong(f"-m {asked.mode} is a mode of gkmexplain: give it without --mutagenesis.")
@@ -50,8 +51,9 @@ def explain(asked: ExplainOptions) -> None:
     if asked.genome and not asked.bigwig:
         raise Wrong("--genome has a use only with --bigwig: give both.")
     say = speaker(asked.quiet)
-    ids, found = _explained(asked.test, asked.model, None if asked.mutagenesis else asked.mode or 0, say)
-    found.to_gkmexplain(asked.output, ids)
+    with written(asked.output, asked.test, asked.model, asked.genome) as path:
+        ids, found = _explained(asked.test, asked.model, None if asked.mutagenesis else asked.mode or 0, say)
+        found.to_gkmexplain(path, ids)
     say(f"{asked.output} is written with {len(ids)} lines: id, score and values.")
     if names:
         found.to_modisco(*names)
@@ -117,6 +119,7 @@ class MotifOptions:
 def motifs(asked: MotifOptions) -> None:
     """Find motifs in sequences, such as the positives; write PREFIX.meme, a page PREFIX.motifs.html with the logos,
     and the tables PREFIX.motifs.tsv, PREFIX.hits.tsv and PREFIX.words.tsv."""
+    check_prefix(asked.prefix)
     meme, page, table, hits, words = (
         f"{asked.prefix}.{end}" for end in ("meme", "motifs.html", "motifs.tsv", "hits.tsv", "words.tsv")
     )

@@ -9,10 +9,10 @@ import manykernels as mk
 
 from ._models import check_output
 from ._talk import Debug, Quiet, Wrong, command, speaker
-from .gkm import Model, in_options, read_model
+from ._written import check_prefix, written
+from .gkm import Model, Output, in_options, read_model
 
 Word = Annotated[int, typer.Argument(min=1, max=12, help="Letters of a word; deltaSVM takes 10 or 11.")]
-Output = Annotated[str, typer.Argument(help="The file to write.")]
 Genome = Annotated[str, typer.Argument(help="FASTA of the reference; gzipped, it is unpacked into memory.")]
 Seed = Annotated[int, typer.Option("-r", min=0, help="The seed.")]
 PYTHON = {'invalid="skip"': "--skip", "width=None, but": "Without --width,", "give width,": "give --width,"}
@@ -20,20 +20,21 @@ PYTHON = {'invalid="skip"': "--skip", "width=None, but": "Without --width,", "gi
 
 def kmers(k: Word, output: Output, quiet: Quiet = False, debug: Debug = False) -> None:
     """Write all words of k letters as FASTA, one of each pair of reverse complements."""
-    check_output(output, option="")
-    mk.genome.write_kmers(output, k)
+    with written(output) as path:
+        mk.genome.write_kmers(path, k)
     speaker(quiet)(f"{output} is written with the non-redundant words of {k} letters.")
 
 
 def weights(model: Model, k: Word, output: Output, quiet: Quiet = False, debug: Debug = False) -> None:
     """Write the score of every word of k letters, the weights that deltaSVM reads."""
-    check_output(output, model, option="")
     say, fitted = speaker(quiet), read_model(model)
-    say(f"scoring the words of {k} letters, about {4**k // 2:,} without reverse complements.")
-    found = mk.genome.kmer_weights(fitted, k)
-    if found.values.min() == found.values.max():
-        raise Wrong(f"All words of {k} letters have the same score, {found.values[0]:g}: give as many as a window has.")
-    mk.genome.write_kmer_weights(output, found)
+    with written(output, model) as path:
+        say(f"scoring the words of {k} letters, about {4**k // 2:,} without reverse complements.")
+        found = mk.genome.kmer_weights(fitted, k)
+        if found.values.min() == found.values.max():
+            same = f"All words of {k} letters have the same score, {found.values[0]:g}"
+            raise Wrong(f"{same}: give as many as a window has.")
+        mk.genome.write_kmer_weights(path, found)
     say(f"{output} is written, with a first line of titles, which deltaSVM passes over.")
 
 
@@ -53,6 +54,7 @@ def peaks(
 ) -> None:
     """Write windows of peaks as PREFIX.pos.fa and matched negatives of the genome as PREFIX.neg.fa."""
     say = speaker(quiet)
+    check_prefix(prefix)
     for end in ("pos.fa", "neg.fa", "matching.tsv"):
         check_output(f"{prefix}.{end}", peaks, genome, *(exclude or ()), option="")
     data = mk.genome.training_set(
@@ -85,18 +87,18 @@ class VariantOptions:
 @command
 def variants(asked: VariantOptions) -> None:
     """Write the scores of both alleles of variants, their difference, p and q values; between tabs if OUT is .tsv."""
-    check_output(asked.output, asked.model, asked.variants, asked.genome, asked.weights, option="")
     say, fitted = speaker(asked.quiet), read_model(asked.model)
-    given = mk.genome.read_variants(asked.variants, asked.format)
-    say(f"scoring {len(given):,} variants, each between {asked.shuffles} shuffled flanks too.")
-    try:
-        found = mk.genome.score_variants(
-            fitted, given, asked.genome, asked.width,
-            weights=asked.weights, n_shuffles=asked.shuffles, invalid="skip" if asked.skip else "error",
-            random_state=asked.seed,
-        )  # fmt: skip
-    except ValueError as error:
-        raise Wrong(in_options(str(error), PYTHON)) from error
-    found.to_csv(asked.output)
+    with written(asked.output, asked.model, asked.variants, asked.genome, asked.weights) as path:
+        given = mk.genome.read_variants(asked.variants, asked.format)
+        say(f"scoring {len(given):,} variants, each between {asked.shuffles} shuffled flanks too.")
+        try:
+            found = mk.genome.score_variants(
+                fitted, given, asked.genome, asked.width,
+                weights=asked.weights, n_shuffles=asked.shuffles, invalid="skip" if asked.skip else "error",
+                random_state=asked.seed,
+            )  # fmt: skip
+        except ValueError as error:
+            raise Wrong(in_options(str(error), PYTHON)) from error
+        found.to_csv(path)
     say(f"{asked.output} is written.")
-    typer.echo(found.summary())
+    typer.echo(found.summary(), err=asked.output == "-")

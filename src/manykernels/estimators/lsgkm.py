@@ -5,15 +5,18 @@ sequence. The score of x is Σ_i coef_i k(x_i, x) / √(k(x_i, x_i) k(x, x)) −
 place of the quotient if there is a gamma.
 """
 
+import gzip
 import os
 import re
+import zlib
+from contextlib import suppress
 from math import isfinite
 from numbers import Integral
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from .._archive import replacing
+from .._archive import MAX_RATIO, MIN_UNPACKED, replacing
 from .._tags import reader
 from ..banks.pairwise_predictor import PairwisePredictor
 from ..kernels.kernel_list import KernelList
@@ -24,6 +27,7 @@ from ..strings import GappedKmer
 from .check_inputs import optional
 
 START = b"svm_type"  # the first word of a text
+GZIP = b"\x1f\x8b"
 TYPES = {  # filter, whether there is a gamma, whether there is a centre
     "gkm_cnt": ("counts", False, False),
     "gkm_estfull": ("full", False, False),
@@ -134,29 +138,54 @@ class _Text:
         return coefs, Sequences.encode(sequences, DNA, "A")
 
 
+def unpacked_head(stream):
+    """The first bytes of a file, unpacked if it is gzipped."""
+    head = stream.peek(len(START))
+    if not head.startswith(GZIP):
+        return head
+    with suppress(OSError, EOFError, zlib.error):
+        head = gzip.GzipFile(fileobj=stream).read(len(START))
+    stream.seek(0)
+    return head
+
+
 def load_lsgkm(stream, path, limit):
-    """The fitted `MKLClassifier` of a text that is open for reading; `limit` is the largest size in bytes, or None."""
-    size = os.fstat(stream.fileno()).st_size
-    if limit is not None and size > limit:
-        raise ValueError(f"{path} has {size} bytes, more than memory_limit={limit}: give a larger memory_limit.")
-    text = _Text(path, stream.read())
-    text.choice("svm_type", ("c_svc",))
+    """The fitted estimator of a text, gzipped or not, that is open for reading; `limit` is the largest size in bytes,
+    or None.
+    """
+    packed = stream.peek(2).startswith(GZIP)
+    most = max(MIN_UNPACKED, MAX_RATIO * os.fstat(stream.fileno()).st_size) if packed and limit is None else limit
+    try:
+        content = (gzip.GzipFile(fileobj=stream) if packed else stream).read(-1 if most is None else int(most) + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path} cannot be unpacked ({error}): fetch it again.") from None
+    if most is not None and len(content) > most:
+        raise ValueError(f"{path} has more than {most:g} bytes: give a larger memory_limit.")
+    text = _Text(path, content)
+    kind_of_model = text.choice("svm_type", ("c_svc", "epsilon_svr", "nu_svr"))
     text.value("nr_class", int, 2, 2)
     kind, kernel = text.kernel()
     coefs, X = text.support(kernel.l)
     slopes = [text.value(name, float, -1e300, 1e300, default=0.0) for name in ("probA", "probB")]
     calibration = {"calibration_": -np.array([slopes])} if "probA" in text.fields else {}
     params = {"kernels": [(kind, kernel)], "C": 1.0, "normalize": "spherical"}
+    own = {  # of classifiers
+        "classes_": text.classes(), "multi_class_": "ovr", "multilabel_": False,
+        "multi_class_reason_": "two classes have one vector of weights",
+    }  # fmt: skip
+    regression = kind_of_model != "c_svc"
     state = {
-        "parameters": params | {"calibrate": "sigmoid" if calibration else None},
+        "parameters": params | ({} if regression else {"calibrate": "sigmoid" if calibration else None}),
         "predictor": _predictor(kind, kernel, X),
-        "classes_": text.classes(), "dual_coef_": coefs[None], "duality_gap_": np.nan, "objective_": np.nan,
+        "dual_coef_": coefs[None], "duality_gap_": np.nan, "objective_": np.nan,
         "intercept_": np.array([-text.value("rho", float, -1e300, 1e300)]), "n_iter_": 0, "history_": [],
-        "kernel_names_": [kind], "kernel_scale_": np.ones(1), "kernel_weights_": np.ones(1), "multi_class_": "ovr",
-        "multi_class_reason_": "two classes have one vector of weights", "multilabel_": False, "n_features_in_": 1,
+        "kernel_names_": [kind], "kernel_scale_": np.ones(1), "kernel_weights_": np.ones(1), "n_features_in_": 1,
         "support_": np.arange(len(coefs)),
     }  # fmt: skip
-    return reader(("estimator/classifier", 1), {}).from_state(state | calibration)
+    if regression:
+        state["parameters"]["loss"] = "epsilon_insensitive"
+        return reader(("estimator/regressor", 1), {}).from_state(state | {"n_outputs_": 1})
+    return reader(("estimator/classifier", 1), {}).from_state(state | own | calibration)
 
 
 def _predictor(name, kernel, X):
@@ -227,8 +256,10 @@ def _expressible(model):
     if kernel.nearest and not clone(kernel).set_params(nearest=False).psd:
         _refuse(
             "nearest=True has added to the weight of equal words, which their kernel does not",
-            f"fit with d={kernel.l - kernel.k}",
+            "fit with nearest=False, if the fit takes it, or with filter='truncated' and d=None",
         )
+    if (kernel.d or 0) > kernel.l - kernel.k:
+        _refuse(f"d={kernel.d} is more than l - k = {kernel.l - kernel.k}", "fit with fewer mismatches")
     return kind, kernel
 
 

@@ -23,7 +23,7 @@ from ._checks import Checks
 from .check_inputs import is_precomputed
 from .choose_c import is_auto
 from .covariates import check_saved
-from .lsgkm import START, load_lsgkm
+from .lsgkm import START, load_lsgkm, unpacked_head
 from .outputs import checked_outputs
 
 FITTED_ATTRIBUTES = (
@@ -60,8 +60,9 @@ def load(
 
     Returns
     -------
-    The fitted estimator, whose predictions equal those before saving, bit by bit. A model of LS-GKM becomes an
-    `MKLClassifier` of one `GappedKmer`, whose `decision_function` is their score (docs/coming-from.md).
+    The fitted estimator, whose predictions equal those before saving, bit by bit. A model of LS-GKM, gzipped or not,
+    becomes an `MKLClassifier` of one `GappedKmer`, whose `decision_function` is their score (docs/coming-from.md), and
+    one of its regression an `MKLRegressor`.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def load(
                 f"{says} is a pickle, as joblib and pickle write them, and loading it runs any code in it: if you "
                 "trust it, read it with joblib.load or pickle.load, and write the model with model.save(path)."
             )
-        theirs = stream.peek(len(START)).startswith(START)
+        theirs = unpacked_head(stream).startswith(START)
         if format is not None and theirs != (format == "lsgkm"):
             there = "a text model of LS-GKM" if theirs else "no text model of LS-GKM"
             raise ValueError(f"format={format!r}, but {says} is {there}: give another file, or leave format out.")

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import clone
 
 from .._threads import n_threads, run_blocks, slices
-from ..banks.words.tables import MAX_WORDS, WindowTable, windows_of
 from ..kernels.normalize import inverse_root
 from ..strings import GappedKmer, Mismatch, Spectrum
+from ..strings.word_table import MAX_WORDS, WindowTable, windows_of
 
 
 class Radial(NamedTuple):

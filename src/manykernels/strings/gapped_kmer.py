@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from copy import copy
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ import numpy as np
 from .._validation import check_choice, check_number
 from ..kernels.normalize import inverse_root
 from ..sequences.alphabet import DNA
+from ._least_eigenvalue import LEAST, Indefinite, least_eigenvalue
 from ._words import WordKernel, window
 from .base import MAX_IN_FILE, fits, integer
 from .mismatch_filters import FILTERS, channel_weights, mismatch_weights
@@ -48,14 +50,16 @@ class GappedKmer(WordKernel):
         Whether the words of x are compared with those of both strands of y, k(x, y) + k(x, rc y): for DNA and RNA of
         which either strand may be given. With start or stop, rc y is the other strand of the part [start:stop].
     d : int, optional
-        The largest number of mismatches of two windows that count; l − k by default: k letters in common.
+        The largest number of mismatches of two windows that count; l − k by default: k letters in common. With "full"
+        it may be up to l: then all mismatches count, and the matrix of c is a projection.
     filter : {"counts", "full", "truncated"}
         c(m): "counts" is C(l − m, k). The two others are inner products of estimated counts of words of l letters, by
         the whole filter of Ghandi et al. (2014), or by the part of it before its first value that is not positive.
     nearest : bool, default True
         The matrix of c between all words may have a negative eigenvalue λ, as with d < l − k in "counts", and with
         d = 3 in "truncated" (10, 6) and (11, 7). Then |λ| is added to c(0), so that the kernel is positive
-        semidefinite. False keeps c as it is, as LS-GKM does; a fit then refuses the kernel.
+        semidefinite. False keeps c as it is, as LS-GKM does; a fit then refuses the kernel unless its normalised matrix
+        of the different training sequences has no eigenvalue below 0.001 (`least_eigenvalue`), as is usual.
     gamma : float, optional
         The Gaussian kernel on top, exp(gamma (k(x, y) / √(k(x, x) k(y, y)) − 1)), which has no explicit features.
     centre : (int, float), optional
@@ -74,6 +78,7 @@ class GappedKmer(WordKernel):
     array([[2.011]])
     """
 
+    tested = False  # whether nearest=False is positive semidefinite on the training examples
     file_tag = ("kernel/gapped_kmer", 3)
     former_tags = (("kernel/gapped_kmer", 1), ("kernel/gapped_kmer", 2))  # without reverse_complement to gamma; centre
 
@@ -115,7 +120,7 @@ class GappedKmer(WordKernel):
 
     @property
     def psd(self) -> bool:  # type: ignore[override]  # depends on its parameters
-        return self.nearest or self._smallest((self.encoding[0] or DNA).size) >= 0
+        return self.nearest or self.tested or self._smallest((self.encoding[0] or DNA).size) >= 0
 
     @property
     def _most(self):
@@ -129,7 +134,7 @@ class GappedKmer(WordKernel):
     def check(self, length: int | None) -> None:
         integer(self, "k", 1, integer(self, "l"))
         if self.d is not None:
-            integer(self, "d", 0, self.l - self.k)
+            integer(self, "d", 0, self.l if self.filter == "full" else self.l - self.k)
         check_choice("filter", self.filter, FILTERS, of=self)
         check_choice("nearest", self.nearest, (False, True), of=self)
         if self.gamma is not None:
@@ -144,13 +149,18 @@ class GappedKmer(WordKernel):
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         super().resolve(X)
-        size = self.encode(X).alphabet.size
-        if not self.nearest and self._smallest(size) < 0:
-            raise ValueError(
-                f"nearest=False of {self!r}: the matrix of its words has the eigenvalue "
-                f"{float(self._smallest(size)):.3g}, and a fit needs a positive semidefinite kernel: give nearest=True."
+        X = self.encode(X)
+        if self.psd:
+            return self
+        least = least_eigenvalue(self, X)
+        if not least > LEAST:
+            raise Indefinite(
+                f"nearest=False of {self!r}: its matrix of the training sequences has an eigenvalue of {least:.3g} or "
+                "less, and a fit needs a positive semidefinite kernel: give nearest=True."
             )
-        return self
+        tested = copy(self)
+        tested.tested = True
+        return tested
 
     def n_readings(self, size: int, positive: bool = False) -> int:
         most = self._most
