@@ -18,7 +18,7 @@ class Indefinite(ValueError):
 def least_eigenvalue(kernel, X):
     """The least eigenvalue of k(x, y) / √(k(x, x) k(y, y)) on the different sequences of X that have a word.
 
-    Of up to `PAIRS` sequences it is exact. Of more, Lanczos' method gives it to `PRECISION`, a bound from above if it is
+    Of up to `PAIRS` sequences it is exact. Of more, Lanczos' method gives it to `PRECISION`, an upper bound if it is
     not above `LEAST`, and −inf if it does not converge or if the words are too many for a table. A kernel with gamma is
     positive semidefinite if the kernel under it is.
     """
