@@ -15,7 +15,7 @@ from manykernels.banks.words import tables
 from manykernels.banks.words.tables import TableBank
 from manykernels.kernels import RBF, KernelList
 from manykernels.sequences import Alphabet
-from manykernels.strings import GappedKmer, Mismatch, Spectrum, _window_pairs
+from manykernels.strings import GappedKmer, Mismatch, Spectrum, _window_pairs, word_table
 from manykernels.strings.word_table import WindowTable
 
 LETTERS = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY"}
@@ -203,7 +203,7 @@ def test_both_strands_have_the_same_decision_to_the_last_bit(kernel):
 
 
 def test_threads_do_not_change_products(monkeypatch):
-    monkeypatch.setattr(tables, "MIN_LANE_LETTERS", 100)
+    monkeypatch.setattr(word_table, "MIN_LANE_LETTERS", 100)
     monkeypatch.setattr(tables, "LOOK_UP_ROWS", 7)
     X = texts([50] * 40)
     one, three = (

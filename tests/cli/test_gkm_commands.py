@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from lsgkm_scorer import scores as naive_scores
+from benchmarks.lsgkm_scorer import scores as naive_scores
 from sklearn.metrics import roc_auc_score
 
 import manykernels
