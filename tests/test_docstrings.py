@@ -106,7 +106,7 @@ def test_estimators_list_what_fit_sets():
     bayes, frame = dict(regularizer=EmpiricalBayes(), loss="squared"), pd.DataFrame(X, columns=["a", "b"])
     fitted = [
         *(MKLClassifier(kernels, **params).fit(frame, y) for params in ({}, {"slack": True}, bayes)),
-        MKLClassifier(kernels, C="auto", calibrate="sigmoid").fit(frame, y),
+        MKLClassifier(kernels, C="auto", calibrate="sigmoid", class_weight={0: 1, 1: 2}).fit(frame, y),
         MKLRegressor(kernels, C="auto").fit(frame, X[:, 0]),
         *(MKLRegressor(kernels, **params).fit(frame, X[:, 0]) for params in ({}, {"slack": True}, bayes)),
         MKLClassifier(multi_task([Linear()])).fit(X, y, task=X[:, 1] > 0),

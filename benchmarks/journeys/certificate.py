@@ -61,8 +61,9 @@ def recompute(model: Any, grams: list[Gram], y: Any, weights: Any, p: float, sin
     s_all, size_all = np.zeros(len(K)), 0.0
     for t, a in enumerate(a_rows):
         theta = theta_rows[0 if shared else t]
-        f = np.einsum("m,mij,j->i", theta, K, a) + model.intercept_[t]
-        error = kappa * (np.einsum("m,mij,j->i", theta, A, np.abs(a)) + np.abs(model.intercept_[t]))
+        b = model.intercept_[t] - np.broadcast_to(getattr(model, "intercept_shift_", 0.0), len(a_rows))[t]  # certified
+        f = np.einsum("m,mij,j->i", theta, K, a) + b
+        error = kappa * (np.einsum("m,mij,j->i", theta, A, np.abs(a)) + np.abs(b))
         q = np.einsum("i,mij,j->m", a, K, a)
         q_error = kappa * np.einsum("i,mij,j->m", np.abs(a), A, np.abs(a))
         value, conjugate, slope = loss_of(model, loss, signs[t], f, a, costs)

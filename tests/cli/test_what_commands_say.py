@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from manykernels import MKLClassifier, MKLRegressor, survival_targets
 from manykernels.cli import gkm
@@ -14,7 +15,7 @@ from manykernels.cli._data import read_data, read_npz
 from manykernels.cli._matrices import columns_of_matrix, fault, looks_square, with_places
 from manykernels.cli._models import Job, read_target, split_covariates, split_groups, split_target, target_of
 from manykernels.cli._talk import Wrong, show_rows
-from manykernels.cli.learn import CVOptions, _check_folds, _numbers, _splitter, coefficients, read_C, summary, times_of
+from manykernels.cli.learn import CVOptions, _numbers, _splits, coefficients, read_C, summary, times_of
 from manykernels.kernels import RBF
 from manykernels.sequences import Sequences
 from manykernels.strings import Spectrum
@@ -27,38 +28,34 @@ def job(task, y, groups=None, X=None):
     return Job(task, [], X, y, {}, "", groups)
 
 
-def test_folds_are_at_most_the_rarest_class_the_events_the_examples_or_the_groups():
-    label = np.array(["a"] * 5 + ["b"] * 3)
-    times = survival_targets([1, 1, 0, 0, 1, 0, 1, 0], np.arange(1.0, 9))
-    for own, least, what in (
-        (job("classification", label), 3, "examples the rarest class has"),
-        (job("survival", times), 4, "events there are"),
-        (job("regression", np.arange(8.0)), 8, "examples there are"),
-    ):  # fmt: skip
-        _check_folds(own, least)
-        with pytest.raises(
-            Wrong, match=f"--folds {least + 1} is more than the {least} {what}: give --folds {least} or"
-        ):
-            _check_folds(own, least + 1)
-    single = job("classification", np.array(["a", "b", "b"]))
-    with pytest.raises(Wrong, match="the 1 examples the rarest class has: give --folds 2 or more data"):
-        _check_folds(single, 2)
+def test_what_cannot_be_folded_is_an_error_and_what_is_lowered_a_warning():
     groups = np.array(list("uuvvwwuu"))
-    _check_folds(job("regression", np.arange(8.0), groups), 3)
+    assert len(_splits(job("regression", np.arange(8.0), groups), 3)) == 3
     with pytest.raises(Wrong, match="--folds 4 is more than the 3 groups: give fewer folds"):
-        _check_folds(job("regression", np.arange(8.0), groups), 4)
+        _splits(job("regression", np.arange(8.0), groups), 4)
+    with pytest.raises(Wrong, match="--folds 2 needs two events, two groups or two examples of two classes"):
+        _splits(job("classification", np.array(["a", "b", "b"])), 2)
+    times = survival_targets([1, 1, 0, 0, 1, 0, 1, 0], np.arange(1.0, 9))
+    assert len(_splits(job("survival", times), 4)) == 4
+    for own, least in ((job("survival", times), 4), (job("classification", np.array(list("aaaaabbb"))), 3)):
+        with pytest.warns(UserWarning, match=f"cv=5: there are {least} folds"):
+            assert len(_splits(own, 5)) == least
+    with pytest.warns(UserWarning, match="classes have fewer examples than there are folds"):
+        assert len(_splits(job("classification", np.repeat(list("abc"), [8, 8, 2])), 5)) == 5
 
 
 def test_folds_are_stratified_shuffled_and_keep_groups():
     label, groups = np.arange(12) % 2, np.repeat(np.arange(6), 2)
-    kinds = {("classification", False): "StratifiedKFold", ("classification", True): "StratifiedGroupKFold",
-             ("regression", False): "KFold", ("regression", True): "GroupKFold"}  # fmt: skip
-    for (task, grouped), name in kinds.items():
-        found = _splitter(job(task, label, groups if grouped else None), 3)
-        assert type(found).__name__ == name and found.n_splits == 3
-        if name != "GroupKFold":
-            assert found.shuffle and found.random_state == 0
-    assert _splitter(job("survival", label), 4) == 4
+    mixed = dict(shuffle=True, random_state=0)
+    for task, own, splitter in (
+        ("classification", None, StratifiedKFold(3, **mixed)),
+        ("classification", groups, StratifiedGroupKFold(3, **mixed)),
+        ("regression", None, KFold(3, **mixed)),
+        ("regression", groups, GroupKFold(3)),
+    ):
+        found = _splits(job(task, label, own), 3)
+        for (train, test), (one, other) in zip(found, splitter.split(label, label, own), strict=True):
+            assert train.tolist() == one.tolist() and test.tolist() == other.tolist()
 
 
 def test_targets_are_said_with_what_is_left_out():

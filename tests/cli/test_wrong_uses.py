@@ -224,10 +224,6 @@ def test_name_of_a_column_with_an_equals_sign(folder):
     says(fit(folder, "-t", "y", data="equals.csv"), "Column 'age=years' has = in its name", "rename it")
 
 
-def test_more_folds_than_examples_of_a_class(folder):
-    says(run("cv", folder / "data.csv", "-t", "y", "--folds", "39"), "--folds 39 is more than")
-
-
 def test_candidates_that_are_no_numbers(folder):
     says(run("cv", folder / "data.csv", "-t", "y", "-C", "1;2"), "-C '1;2' is not a list of numbers")
 

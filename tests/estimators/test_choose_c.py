@@ -1,11 +1,15 @@
 """C="auto": C chosen within a fit by leave-one-out decisions. Issue 13, point 2."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.metrics import balanced_accuracy_score
 
 import manykernels
-from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor
+from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLSurvival, survival_targets
 from manykernels.estimators import choose_c, metric
 from manykernels.estimators.choose_c import CANDIDATES, best_C, margins
 from manykernels.kernels import RBF, Linear
@@ -221,3 +225,65 @@ def test_a_checkpoint_of_another_metric_is_not_the_result(tmp_path, monkeypatch)
     again = clone(model).set_params(checkpoint=tmp_path / "fit.ckpt").fit(columns, LABELS)
     assert abs(other.objective_ - plain.objective_) > 1e-3 * plain.objective_  # the metric matters
     assert again.objective_ == pytest.approx(plain.objective_, rel=3e-6)
+
+
+RARE = np.where(SIGNAL + NOISE > np.sort(SIGNAL + NOISE)[-10], "rare", "common")
+FEW = np.where(RARE == "rare", RARE, np.where(X[:, 0] > 0, "right", "left"))
+
+
+def test_a_shift_minimises_the_weighted_logistic_loss_of_left_out_decisions():
+    f, y, c = RNG.normal(size=50), np.where(np.arange(50) < 8, 1.0, -1.0), RNG.uniform(0.5, 2.0, 50)
+    shift = choose_c.shift_of(f, y, c)
+    near = shift + np.array([-1e-3, 0.0, 1e-3])
+    loss = (c * np.logaddexp(0.0, -y * (f + near[:, None]))).sum(axis=1)
+    assert loss.argmin() == 1
+    assert choose_c.shift_of(f[6:], y[6:], c[6:]) == 0.0  # two examples of a class
+
+
+@pytest.mark.parametrize("labels", [RARE, FEW], ids=["two", "three"])
+@pytest.mark.parametrize("covariates", [None, {"z": X[:, 1]}], ids=["", "covariates"])
+def test_with_class_weights_the_intercept_is_shifted_and_nothing_else(labels, covariates, tmp_path):
+    """A rare class has large costs: all of it is right in the fit, and little of it among new examples."""
+    own = dict(class_weight="balanced", calibrate="sigmoid", tol=1e-6)
+    model = MKLClassifier(KERNELS, **own).fit(X, labels, covariates=covariates)
+    plain = MKLClassifier(KERNELS, C=model.C_, **own).fit(X, labels, covariates=covariates)
+    near = dict(rtol=0, atol=2e-3)
+    np.testing.assert_allclose(model.intercept_ - model.intercept_shift_, plain.intercept_, **near)
+    extra = dict(covariates=covariates)
+    moved = model.decision_function(X, **extra) - plain.decision_function(X, **extra)
+    np.testing.assert_allclose(moved, np.broadcast_to(model.intercept_shift_, moved.shape or (1,)), **near)
+    np.testing.assert_allclose(model.predict_proba(X, **extra), plain.predict_proba(X, **extra), **near)
+    assert np.abs(model.intercept_shift_).max() > 0.01
+    assert model.duality_gap_ <= 1e-6 and not hasattr(plain, "intercept_shift_")
+    model.save(tmp_path / "model.mk")
+    again = manykernels.load(tmp_path / "model.mk")
+    np.testing.assert_array_equal(again.intercept_shift_, model.intercept_shift_)
+    for other in (dict(class_weight=None), dict(class_weight="balanced", fit_intercept=False)):
+        assert not hasattr(MKLClassifier(KERNELS, **other).fit(X, labels), "intercept_shift_")
+
+
+def test_class_weights_serve_balanced_accuracy():
+    digits, kind = load_digits(return_X_y=True)
+    rows = np.r_[np.flatnonzero(kind != 3)[:300], np.flatnonzero(kind == 3)[:14]]
+    new = np.setdiff1d(np.arange(1200), rows)
+    model = MKLClassifier(class_weight="balanced").fit(digits[rows], kind[rows] == 3)
+    plain = model.decision_function(digits[new]) - model.intercept_shift_[0]
+    truth = kind[new] == 3
+    found, before = (balanced_accuracy_score(truth, one) for one in (model.predict(digits[new]), plain > 0))
+    assert found > before + 0.05
+
+
+@pytest.mark.parametrize("many", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["two classes", "three classes", "events"])
+def test_a_C_chosen_by_one_or_two_examples_of_a_class_is_warned_of(many, kind):
+    few = np.arange(60) < many
+    if kind == "events":
+        model, y, what = MKLSurvival(KERNELS), survival_targets(few, 1.0 + np.arange(60.0)), "events"
+    else:
+        others, what = LABELS if "three" in kind else "b", "examples of the rarest class"
+        model, y = MKLClassifier(KERNELS), np.where(few, "a", others)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    said = [str(one.message) for one in told if "are too few to choose C" in str(one.message)]
+    assert len(said) == (many < 3) and all(f"{what}: {many}." in one for one in said)

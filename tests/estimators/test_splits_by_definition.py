@@ -58,16 +58,35 @@ def test_few_groups_are_held_out_one_by_one(y, seed):
     assert len(two) == 2 and all(not set(SITES[train]) & set(SITES[test]) for train, test in two)
 
 
-def test_folds_with_a_seed_are_as_many_as_the_rarest_class_or_the_groups_allow():
-    few = np.array(["a"] * 37 + ["b"] * 3)
-    assert len(make_splits(5, ZERO, few, True, seed=1)) == 3
+def test_folds_with_a_seed_are_as_many_as_events_classes_or_groups_allow():
     assert make_splits(5, ZERO, np.array(["a"] * 39 + ["b"]), True, seed=1) == []
-    assert len(make_splits(30, ZERO, NUMBER, False, seed=1)) == 20  # two examples in each
     assert len(make_splits(9, ZERO, NUMBER, False, SITES, seed=1)) == 3
-    assert make_splits(5, ZERO, few, True, np.zeros(n), seed=1) == []
+    assert make_splits(5, ZERO, LABEL, True, np.zeros(n), seed=1) == []
+    with pytest.warns(UserWarning, match="cv=30: there are 20 folds.*Give cv=20"):
+        assert len(make_splits(30, ZERO, NUMBER, False, seed=1)) == 20
+    with pytest.warns(UserWarning, match="cv=5: there are 3 folds.*Give cv=3"):
+        assert len(make_splits(5, ZERO, np.array(["a"] * 37 + ["b"] * 3), True, seed=1)) == 3
     rare = survival_targets(np.arange(n) < 4, np.arange(1.0, n + 1))
-    assert len(make_splits(10, ZERO, rare, False)) == 4
+    with pytest.warns(UserWarning, match="cv=10: there are 4 folds.*Give cv=4"):
+        assert len(make_splits(10, ZERO, rare, False)) == 4
     assert make_splits(3, ZERO, survival_targets(np.arange(n) < 1, np.ones(n)), False) == []
+    assert len(make_splits(5, ZERO, survival_targets(np.arange(n) > 0, np.ones(n)), False)) == 5  # one is censored
+
+
+@pytest.mark.parametrize("cv", [None, 5])
+@pytest.mark.parametrize("seed", [None, 0, 4])
+@pytest.mark.parametrize(("counts", "rows"), [((36, 2, 2), [2]), ((20, 18, 2), [2]), ((20, 17, 2, 1), [2, 1])])
+def test_a_rare_class_costs_no_folds_and_is_said(cv, seed, counts, rows):
+    """Two rows of a class turned five folds into two without a word."""
+    y = np.random.default_rng(1).permutation(np.repeat(list("abcd")[: len(counts)], counts))
+    with pytest.warns(UserWarning, match=f"cv=5: classes have fewer .*has {rows[0]}.*say little") as told:
+        folds = make_splits(cv, ZERO, y, True, seed=seed)
+    assert len(told) == 1 and len(folds) == 5
+    tested = np.array([[np.sum(y[test] == label) for label in np.unique(y)] for _, test in folds])
+    expected = [k if k > 1 else 0 for k in counts]  # a single example is in every training part
+    assert tested.sum(axis=0).tolist() == expected and (np.ptp(tested, axis=0) <= 1).all()
+    for train, test in folds:
+        assert set(y[train]) == set(y) and sorted([*train, *test]) == list(range(n))
 
 
 def test_splitters_and_lists_are_taken_as_they_are():

@@ -230,3 +230,22 @@ def test_events_and_times_of_matrices_are_those_of_rows_with_weight(loss):
     assert model.n_events_ == (EVENT & seen).sum() < EVENT.sum()
     np.testing.assert_array_equal(model.unique_times_, np.unique(TIME[seen]))
     assert len(model.baseline_times_) <= seen.sum() < n  # rows of no weight have no times of their own
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_hazard_of_log_time_jumps_at_the_example_s_own_event(seed):
+    """H(t) = Σ 1 / (how many residual times t_j e^{−f_j} are as long) over the events of residual times up to t e^{−f}.
+
+    Rounding of f hid the last of these from a tenth of the examples at their own times.
+    """
+    rng = np.random.default_rng(seed)
+    x, times = rng.normal(size=(60, 3)), rng.exponential(size=60)
+    y = survival_targets(rng.random(60) < 0.6, times)
+    model = MKLSurvival(KERNELS, C=1.0, loss="log_time").fit(x, y)
+    left = times * np.exp(model.predict(x))
+    for i in np.flatnonzero(y["event"]):
+        jumps = [1 / np.sum(left >= left[j]) for j in np.flatnonzero(y["event"]) if left[j] <= left[i] * (1 + 1e-9)]
+        (step,) = model.predict_cumulative_hazard_function(x[i : i + 1])
+        just_before = times[i] * (1 - 1e-7)
+        assert step(times[i]) == pytest.approx(sum(jumps), rel=1e-9)
+        assert step(times[i]) - step(just_before) >= 1 / np.sum(left >= left[i]) - 1e-12

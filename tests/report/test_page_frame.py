@@ -236,18 +236,18 @@ def test_code_is_on_one_line_and_options_bring_their_imports():
             ReportOptions(relevance=wrong)
 
 
-def test_what_clearly_matters_is_bold():
+def test_what_is_clearly_relevant_is_bold():
     unit = {"name": "rna", "members": ["rna"], "why": ""}
     assert _words.called(unit, True) == strong(name("rna", 60)) and _words.called(unit) == name("rna", 60)
     two = {"name": "rna and dna", "members": ["rna", "dna"], "why": "columns"}
     assert _words.called(two, True).startswith(strong(name("rna", 60)))
     assert _words.called(two | {"why": "rest"}, True) == strong("2 other sources together")
     assert _words.called(two | {"why": "rest"}) == "2 other sources together"
-    rows = [a_source("rna", 0.6, relevance=0.2, relevance_low=0.1, relevance_se=0.02, drop=0.1)]
+    rows = [a_source("rna", 0.6, relevance=0.2, relevance_low=0.1, relevance_se=0.02, drop=0.1, gain_low=0.1)]
     facts = facts_of()
     facts["sources"] |= {"rows": rows, "units": [rows[0] | unit], "verdict": ["rna"]}
     said = _words._what_matters(facts)
-    assert f"What clearly matters: {strong(name('rna', 60))}." in said
+    assert f"{_words.RELEVANT['alone']}: {strong(name('rna', 60))}." in said
 
 
 def test_sources_of_groups_stand_after_single_ones_in_the_plan():

@@ -1,5 +1,6 @@
 """The sentences of the page against facts that are made up."""
 
+import pytest
 from pages import a_source, facts_of, plain, spread
 
 from manykernels.report import _words
@@ -32,6 +33,7 @@ def test_sentences_on_what_matters():
             "why": "",
             "share": share,
             "drop": drop,
+            "drop_low": drop / 2,
             "permute": mean,
             **spread("relevance", mean, 0.02, low, 2 * mean - low),
         } | own
@@ -43,14 +45,14 @@ def test_sentences_on_what_matters():
 
     a, b, c = unit("a", 0.3, 0.1, 0.2), unit("b", 0.2, 0.05, 0.3), unit("c", 0.01, -0.2, 0.5)
     said = told(a, b, c)
-    assert said.startswith("What clearly matters: a and b.") and "whether c adds to the rest" in said
+    assert said.startswith("What the model clearly needs: a and b.") and "whether c adds to the rest" in said
     assert "The heaviest, c with 50 % of the weight" in said
     many = [unit(n, 0.3 - 0.01 * k, 0.1, 0.1) for k, n in enumerate("abcde")]
-    assert told(*many).startswith("What clearly matters: a, b and c. 2 more sources clearly matter.")
-    assert "1 more source clearly matters." in told(*many[:4])
+    assert told(*many).startswith("What the model clearly needs: a, b, c and 2 more.")
+    assert "a, b, c and 1 more." in told(*many[:4])
     used = [{key: v for key, v in u.items() if key != "drop"} | {"permute_low": 0.1} for u in many]
     said = told(*used, measure="permute")  # issue 11, point 1
-    assert said.startswith("What the model clearly uses: a, b and c. 2 more sources are clearly used.")
+    assert said.startswith("What the model clearly uses: a, b, c and 2 more.")
     near = unit("n", 0.5, -0.1, 0.1), unit("o", 0.4, -0.1, 0.1)
     assert "n (+0.500) and o (+0.400) may matter as much, but this is not certain for any of them." in told(*near, a)
     assert "n (+0.500) may matter as much, but this is not certain." in told(near[0], a)
@@ -65,17 +67,60 @@ def test_sentences_on_what_matters():
         a_source("z", 0.1, joined="3 other sources", drop=-0.1, **spread("relevance", 0.3, 0.1, 0.05, 0.3)),
     ]
     said = told(joined, rest, rows=rows)
-    assert said.startswith("What clearly matters: p (with q) and 3 other sources together.")
+    assert said.startswith("What the model clearly needs: p (with q) and 3 other sources together.")
     assert "Among p and sources that share columns with it, q predicts best alone." in said
     rows[0]["gain_low"] = 0.05
     assert "best alone" not in told(joined, rest, rows=rows)  # all predict alone
-    assert "Of 3 other sources together, y clearly matters." in said
+    assert "Of 3 other sources together, y is clearly relevant." in said
     assert "All 2 sources share columns" in told(joined, rows=rows)
     assert "The heaviest source is a, with 30 % of the weight" in told(measure="share")
     lost = [a, {"name": "w", "members": ["w"], "why": "", "share": 0.1, "permute": 0.1, "permute_low": 0.05}]
     said = told(*lost, refitted=1, alike={"w": "v"})
     assert "Of 2 sources, 1 was left out and tried alone" in said and "; 1 was only shuffled" in said
     assert "1 of them repeats another column (such as w and v;" in said
+
+
+@pytest.mark.parametrize(
+    ("drop_low", "gain_low", "drop", "said"),
+    [
+        (0.01, 0.1, 0.05, "What the model clearly needs: a."),
+        (0.0, 0.1, 0.0, "What clearly predicts alone, but is not clearly needed, as others may replace it: a."),
+        (-0.01, 0.0, 0.05, "What is clearly relevant, by the mean of its loss and its gain alone: a."),
+        (-0.1, 0.1, -0.02, "No source is clearly relevant"),
+    ],
+)
+def test_words_follow_the_measures(drop_low, gain_low, drop, said):
+    """A source without which the model lost exactly 0 "clearly mattered"."""
+    own = {"name": "a", "members": ["a"], "why": "", "share": 0.2} | spread("relevance", 0.3, 0.02, 0.1, 0.5)
+    own |= spread("drop", drop, 0.01, drop_low, 0.2) | {"gain_low": gain_low}
+    facts = facts_of()
+    facts["sources"] |= {"units": [own], "rows": [a_source("a", 0.2)]}
+    assert plain(_words._what_matters(facts)).startswith(said)
+    first = plain(_words._how_well(facts))
+    assert ("the model was better without a (by 0.020 ± 0.010): try" in first) == (drop < 0)
+
+
+def test_a_source_that_clearly_does_harm_is_named_first_and_is_not_unsettled():
+    facts, own = facts_of(), {"why": "", "share": 0.2}
+    harm = own | {"name": "h", "members": ["h"]} | spread("drop", -0.2, 0.05, -0.3, -0.1)
+    harm |= spread("relevance", -0.1, 0.05, -0.2, 0.0)
+    good = own | {"name": "a", "members": ["a"]} | spread("drop", 0.2, 0.05, 0.1, 0.3)
+    good |= spread("relevance", 0.2, 0.05, 0.1, 0.3)
+    facts["sources"] |= {"units": [good, harm], "rows": [a_source("a", 0.2)]}
+    first, matters = plain(_words._how_well(facts)), plain(_words._what_matters(facts))
+    assert "better without h (by 0.200 ± 0.050)" in first and "a (by" not in first
+    assert "whether h adds" not in matters and "needs: a." in matters
+
+
+@pytest.mark.parametrize(("scoring", "alone"), [("roc_auc", 0.996), ("R²", 1.0), ("concordance", 0.999)])
+def test_a_source_that_alone_predicts_nearly_perfectly_may_hold_the_target(scoring, alone):
+    facts, own = facts_of(), {"members": ["a"], "why": "", "share": 0.2, "name": "a"}
+    for value, measure in ((alone, scoring), (0.98, scoring), (alone, "neg_log_loss"), (None, None)):
+        unit = own if value is None else own | {"alone": value}
+        facts["sources"] |= {"units": [unit], "rows": [a_source("a", 0.2)], "scoring": measure, "measure": "share"}
+        facts["data"]["target"], facts["weights"]["kernels"] = {"kind": "numbers"}, 3
+        told = plain(" ".join(_words.lead(facts)))
+        assert ("the target has leaked" in told and "a (" in told) == (value == alone and measure == scoring)
 
 
 def test_sentences_on_the_data():
@@ -121,7 +166,7 @@ def test_sentences_on_the_data():
     assert told.endswith("c18, c19 and 2 more.")
 
 
-def test_no_source_clearly_matters_where_the_score_settles_nothing():
+def test_no_source_is_clearly_relevant_where_the_score_settles_nothing():
     """A newcomer: one page said "do not settle" and "clearly matters" of the same sources."""
     facts = facts_of()
     own = {"members": ["a"], "why": "", "share": 0.2, "drop": 0.1, **spread("relevance", 0.3, 0.02, 0.1, 0.5)}
@@ -140,10 +185,10 @@ def test_no_source_clearly_matters_where_the_score_settles_nothing():
     facts["sources"] |= {"units": units, "rows": rows}
     assert certain(facts["sources"]) == {"a"}  # y is judged together with x
     said = plain(_words._what_matters(facts))
-    assert said.startswith("What clearly matters: a.") and "Of 2 other sources together" not in said
+    assert said.startswith(f"{_words.RELEVANT['']}: a.") and "Of 2 other sources together" not in said
     facts["sources"]["settled"], facts["score"]["better"] = False, False
     said = plain(" ".join(_words.lead(facts)))
-    assert "do not settle whether it is better than a guess" in said and "clearly matter" not in said
+    assert "do not settle whether it is better than a guess" in said and "What" not in said
     assert "a may matter: the interval lies above 0. This is a hint and no finding" in said
     assert certain(facts["sources"]) == set()
     facts["score"] |= {"orders": True, "areas": {"rows": [{"mean": 0.9}]}}

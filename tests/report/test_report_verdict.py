@@ -15,6 +15,7 @@ from manykernels.inspect import relevance
 from manykernels.kernels import RBF, Categorical, Linear
 from manykernels.report import _results
 from manykernels.report._joined import alike_columns, identical_columns, identical_views
+from manykernels.report._words import RELEVANT
 
 
 def pictures(n=60, numbers=4, classes=3, seed=0):
@@ -56,8 +57,9 @@ def test_quick_and_full_name_the_only_column_that_matters(deciding):
     fast, full = (model.report(frame, y, cv=4, relevance=way, stability=0) for way in ("fast", "full"))
     for report, measure in ((fast, "permute"), (full, "relevance")):
         found = report.facts["sources"]
-        head = "What clearly matters" if report is full else "What the model clearly uses"  # shuffling tells no more
+        head = "" if report is full else "What the model clearly uses"  # shuffling tells no more
         assert found["measure"] == measure and f"{head}: {deciding}." in told(report)
+        assert ("the target has leaked" in told(report)) == (report is full)  # which it has
         assert found["verdict"] == [deciding]
         rows = {row["name"]: row for row in found["rows"]}
         assert set(rows) == {"all columns", *frame} and rows[deciding][measure] > 0.2
@@ -160,7 +162,7 @@ def test_the_dot_of_a_source_is_filled_where_it_is_clearly_worth_something(both,
 
 def test_the_words_say_what_was_measured(both):
     page = re.sub("<[^>]+>", "", both[3][0].html())
-    assert "What clearly matters: all numbers with 4 sources that share columns" in page
+    assert re.search("What the model clearly needs: .*all numbers with 4 sources that share columns", page)
     assert "fitted again without the source" in page and "left out together" in page and "not by itself" in page
     assert re.search("Among all numbers and sources that share columns with it, .*colour_[01].* best alone", page)
     assert "change places" not in page
@@ -225,7 +227,7 @@ def test_identical_columns_are_found_and_their_sources_judged_together():
 
 @pytest.mark.parametrize("kernels", ["auto", [(name, RBF("median"), name) for name in ("mri", "rna", "noise", "copy")]])
 def test_identical_views_are_judged_together(kernels):
-    """ "What clearly matters" listed rna and its copy, of which each had a drop of 0.000, as two sources."""
+    """ The first lines listed rna and its copy, of which each had a drop of 0.000, as two sources."""
     rng, kind = np.random.default_rng(0), np.arange(150) % 2
     X = {name: rng.normal(size=(150, d)) for name, d in (("mri", 4), ("rna", 5), ("noise", 3))}
     X["mri"][:, 0] += 1.2 * kind
@@ -235,7 +237,8 @@ def test_identical_views_are_judged_together(kernels):
     found, page = report.facts["sources"], re.sub("<[^>]+>", "", report.html())
     assert [unit["members"] for unit in found["units"] if unit["why"]] == [["rna", "copy"]]
     assert "rna and copy" in found["verdict"] and not {"rna", "copy"} & set(found["verdict"])
-    assert "What clearly matters: rna (with copy)" in page and "rna and copy have the same values in every row" in page
+    assert "What the model clearly needs: rna (with copy)" in page
+    assert "rna and copy have the same values in every row" in page
     assert "predict best alone" not in page and "none of them seems relevant" not in page
 
 
@@ -259,5 +262,6 @@ def test_targets_by_chance_and_rare_classes_have_words_that_agree(seed):
         score, found = report.facts["score"], report.facts["sources"]
         said, settled = told(report), score["better"] or score["orders"]
         assert found["settled"] == settled and (not found["verdict"] or settled)
-        assert settled or "What clearly matters" not in said and 'class="dot clear"' not in report.html()
+        assert settled or not any(head in said for head in RELEVANT.values())
+        assert settled or 'class="dot clear"' not in report.html()
         assert not settled or "rely on anything below" not in said and "as a hint" not in said

@@ -9,7 +9,7 @@ import pytest
 from manykernels import MKLSurvival, MKLSurvivalCV
 from manykernels.datasets import make_survival
 from manykernels.kernels import RBF
-from manykernels.report._survival import kaplan_meier, log_rank
+from manykernels.report._survival import kaplan_meier
 from manykernels.report.describe import describe_data
 
 X, Y = make_survival(150, seed=2)
@@ -23,13 +23,11 @@ def test_curves_fall_to_the_share_that_lives_on():
     np.testing.assert_allclose(share, [0.8, 0.8 / 3])
 
 
-def test_curves_and_test_equal_those_of_other_packages():
-    nonparametric, compare = pytest.importorskip("sksurv.nonparametric"), pytest.importorskip("sksurv.compare")
+def test_curves_equal_those_of_another_package():
+    nonparametric = pytest.importorskip("sksurv.nonparametric")
     at, share = kaplan_meier(Y["event"], Y["time"])
     times, theirs = nonparametric.kaplan_meier_estimator(Y["event"], Y["time"])
     np.testing.assert_allclose(share, theirs[np.isin(times, at)])
-    high = X["clinical"][:, 0] > 0
-    assert log_rank(Y["event"], Y["time"], high) == pytest.approx(compare.compare_survival(Y, high)[1], rel=1e-9)
 
 
 def test_the_page_shows_risk_groups(tmp_path):
@@ -43,7 +41,7 @@ def test_the_page_shows_risk_groups(tmp_path):
     assert sum(group["events"] for group in groups) == Y["event"].sum()
     assert groups[0]["curve"][-1][1] > groups[2]["curve"][-1][1]
     page = (tmp_path / "report.html").read_text()
-    for words in ("concordance", "high risk", "log-rank", "censored at", "censored times", "equal risks"):
+    for words in ("concordance", "High risk means", "no p-value", "censored at", "censored times", "equal risks"):
         assert words in page, words
     json.loads((tmp_path / "report.json").read_text())
 

@@ -190,7 +190,7 @@ class Source(Stored, ABC):
     >>> class Products(Source):
     ...     def bank(self, X, **options):
     ...         return DenseBank((X @ X.T)[:, :, None], **options)
-    >>> MKLClassifier(Products()).fit(np.arange(4.0)[:, None], [0, 0, 1, 1]).kernel_names_
+    >>> MKLClassifier(Products(), C=1.0).fit(np.arange(4.0)[:, None], [0, 0, 1, 1]).kernel_names_
     ['kernel 0']
     """
 

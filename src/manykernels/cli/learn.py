@@ -132,8 +132,8 @@ def cv(asked: CVOptions) -> None:
     job = prepare(asked.data, asked.config, given | times_of(asked), say)
     if job.task == "one-class":
         raise Wrong("cv needs targets for its scores, and --task one-class has none: give another task.")
-    _check_folds(job, folds)
-    search = estimator(job, search=True, Cs=Cs, cv=_splitter(job, folds), verbose=progress(asked.quiet))
+    splits = _splits(job, folds)
+    search = estimator(job, search=True, Cs=Cs, cv=splits, verbose=progress(asked.quiet))
     search.set_params(regularizer=ps)
     search.fit(job.X, job.y, groups=job.groups, covariates=job.covariates)
     found = search.cv_results_
@@ -144,7 +144,7 @@ def cv(asked: CVOptions) -> None:
     best = rows[int(search.best_index_)]
     say(f"the best of {len(rows)}: -C {best['C']:g} -p {best['p']:g}; the choice makes its score a little too good.")
     measure = mk.inspect.held_out.own_measure(search).replace("²", "2")
-    facts = {"task": job.task, "measure": measure, "folds": folds, "C": best["C"], "p": best["p"], "scores": rows}
+    facts = {"task": job.task, "measure": measure, "folds": len(splits), "C": best["C"], "p": best["p"], "scores": rows}
     show(facts, asked.json)
 
 
@@ -219,29 +219,12 @@ def _numbers(text, option):
         raise Wrong(f"{option} {text!r} is not a list of numbers: give {option} 0.1,1,10, for example.") from None
 
 
-def _splitter(job, folds):
-    """The splitter of the folds: stratified by class, rows of a group together."""
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
-
-    if job.task == "survival":
-        return folds
+def _splits(job, folds):
+    """The folds: stratified by class or event and shuffled, rows of a group together."""
+    if job.groups is not None and folds > len({*job.groups}):
+        raise Wrong(f"--folds {folds} is more than the {len({*job.groups})} groups: give fewer folds.")
     classes = job.task == "classification"
-    if job.groups is not None and not classes:
-        return GroupKFold(folds)
-    splitter = StratifiedKFold if classes else KFold
-    return (splitter if job.groups is None else StratifiedGroupKFold)(folds, shuffle=True, random_state=0)
-
-
-def _check_folds(job, folds):
-    import numpy as np
-
-    if job.groups is not None and folds > len(np.unique(job.groups)):
-        raise Wrong(f"--folds {folds} is more than the {len(np.unique(job.groups))} groups: give fewer folds.")
-    if job.task == "survival":
-        least, what = int(job.y["event"].sum()), "events there are"
-    elif job.task == "regression":
-        least, what = len(job.X), "examples there are"
-    else:
-        least, what = int(np.unique(job.y, return_counts=True)[1].min()), "examples the rarest class has"
-    if folds > least:
-        raise Wrong(f"--folds {folds} is more than the {least} {what}: give --folds {max(least, 2)} or more data.")
+    splits = mk.estimators.check_targets.make_splits(folds, job.y, job.y, classes, job.groups, 0)
+    if not splits:
+        raise Wrong(f"--folds {folds} needs two events, two groups or two examples of two classes: give more data.")
+    return splits

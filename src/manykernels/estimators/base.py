@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 OPTIONAL_ATTRIBUTES = (  # that only some fits set
     "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_", "kernels_chosen_",
-    "calibration_", "slack_weight_", "radius_", "_square", "C_", "C_scores_", "metric_",
+    "calibration_", "slack_weight_", "radius_", "_square", "C_", "C_scores_", "intercept_shift_", "metric_",
     "covariate_coef_", "covariate_columns_", "covariate_names_", "baseline_hazard_", "baseline_times_",
     "kernel_scale_error_",
     "compression_",

@@ -31,7 +31,7 @@ def learn_sigmoids(model, X, y, examples):
         warnings.simplefilter("ignore")  # the fit has warned already
         X, y = views_or(X), read_labels(plain, y)[0]
     splits = make_splits(FOLDS, X, y, not model.multilabel_, seed=0)
-    if not splits:
+    if not splits or not model.multilabel_ and np.unique(y, return_counts=True)[1].min() < 2:
         raise ValueError(
             f"calibrate={model.calibrate!r} needs at least two examples of every class, to hold some out: give more, "
             "or calibrate=None."
@@ -48,6 +48,7 @@ def learn_sigmoids(model, X, y, examples):
             warnings.simplefilter("ignore")  # the fit to all examples has warned already
             found = clone(plain).fit(part, labels, **of).decision_function(new, **at)
         decisions[:, test], seen[test] = found.reshape(len(test), -1).T, True
+    decisions += np.reshape(optional(model, "intercept_shift_", 0.0), (-1, 1))  # the folds have a given C, and no shift
     used = seen & (weight > 0)
     return np.array([fit_sigmoid(f[used], t[used], weight[used]) for f, t in zip(decisions, Y, strict=True)])
 

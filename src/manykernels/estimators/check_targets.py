@@ -1,5 +1,6 @@
 """Checks of weights and losses, and the folds of a cross-validation."""
 
+import warnings
 from numbers import Integral, Real
 
 import numpy as np
@@ -73,13 +74,11 @@ def make_splits(cv, X, y, classifier, groups=None, seed=None):
     """[(train, test)] of a number of folds, a splitter of scikit-learn or a list of splits; folds keep groups whole.
 
     None is 5 folds; in regression they are shuffled, since many tables are sorted by the target or by groups. A number
-    of folds that is not below the number of groups holds out each group in turn, such as each site of a study. With a
-    `seed` folds are shuffled, and their number is lowered to the size of the rarest class or the number of groups; []
-    if it is below 2.
+    of folds that is not below the number of groups holds out each group in turn, such as each site of a study. A class
+    with fewer examples than folds is spread over some of them, and a single example of a class is always in training.
+    With a `seed` folds are shuffled, and their number is lowered to what the events, the smaller of two classes, half
+    of the examples or the groups allow; [] if it is below 2, or fewer than two classes have two examples.
     """
-    if isinstance(y, np.ndarray) and y.dtype.names:  # times: every fold has its share of the events
-        y, classifier = y[y.dtype.names[0]].astype(int), True
-        cv, seed = 5 if cv is None else cv, 0 if seed is None and groups is None else seed
     from sklearn.model_selection import (
         GroupKFold,
         KFold,
@@ -89,21 +88,49 @@ def make_splits(cv, X, y, classifier, groups=None, seed=None):
         check_cv,
     )
 
+    times = isinstance(y, np.ndarray) and y.dtype.names is not None
+    if times:  # every fold has its share of the events
+        y, classifier = y[y.dtype.names[0]].astype(int), True
+        cv, seed = 5 if cv is None else cv, 0 if seed is None and groups is None else seed
     if cv is None and not classifier and groups is None:
         cv = KFold(5, shuffle=True, random_state=0)
-    if cv is None or isinstance(cv, Integral):
+    number, alone = cv is None or isinstance(cv, Integral), np.zeros(0, int)
+    if number:
         cv, labels = 5 if cv is None else int(cv), classifier and type_of_target(y) in ("binary", "multiclass")
         shuffled = {} if seed is None else dict(shuffle=True, random_state=seed)
+        known, codes, counts = np.unique(y if labels else [], return_inverse=True, return_counts=True)
+        compared = np.sum(counts > 1) > 1 and not times
         if shuffled:
-            limit = len(np.unique(groups)) if groups is not None else len(y) // 2
-            limit = int(np.unique(y, return_counts=True)[1].min()) if labels and groups is None else limit
+            limit = len(y) // 2 if groups is None else len(np.unique(groups))
+            if groups is None and labels:
+                limit = int(y.sum() if times else counts.min() if len(counts) == 2 else counts.max() * compared)
+            if 1 < limit < cv and groups is None:
+                _warn(
+                    f"cv={cv}: there are {limit} folds, as many as the events, the rarer of two classes, or half of "
+                    f"the examples allow. Give cv={limit}, or more examples."
+                )
             cv = min(cv, limit)
             if cv < 2:
                 return []
+        rare = [f"{shown(label)} has {n}" for label, n in zip(known, counts, strict=True) if n < cv and compared]
+        if rare:
+            alone = np.flatnonzero(counts[codes] == 1) if groups is None else alone
+            _warn(
+                f"cv={cv}: classes have fewer examples than there are folds ({', '.join(rare[:5])}). Some folds test "
+                "none of these, and the scores say little about them: give more examples of them, or leave them out."
+            )
         if groups is not None and 1 < len(np.unique(groups)) <= cv:
             cv = LeaveOneGroupOut()
         elif groups is not None:
             cv = StratifiedGroupKFold(cv, **shuffled) if labels else GroupKFold(cv)
         elif shuffled:
             cv = (StratifiedKFold if labels else KFold)(cv, **shuffled)
-    return list(check_cv(cv, y, classifier=classifier).split(X, y, groups))
+    with warnings.catch_warnings():
+        if number:  # said above
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        splits = list(check_cv(cv, y, classifier=classifier).split(X, y, groups))
+    return [(np.union1d(train, alone), np.setdiff1d(test, alone)) for train, test in splits] if len(alone) else splits
+
+
+def _warn(message):
+    warnings.warn(message, UserWarning, stacklevel=4)

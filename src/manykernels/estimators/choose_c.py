@@ -1,11 +1,14 @@
 """C="auto": C chosen within a fit, by leave-one-out decisions at several C."""
 
+import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit
 
 from .._memory import MemoryBudget
 from .._validation import check_number, parse_bytes
@@ -16,6 +19,7 @@ from .scored_fits import FIRST, ScoredFits, distance
 CANDIDATES = (0.1, 1.0, 10.0, 100.0)
 MAX_EXAMPLES = 1000  # beyond it C is chosen on a sample
 MIN_OF_A_CLASS = 10  # in a sample
+ENOUGH = 3  # examples of a class, or events, to choose C by
 BYTES_PER_ENTRY = 40  # of the kernel matrix of the sample, with its factors
 BAND = 0.5  # standard errors of the difference to the best score
 
@@ -34,13 +38,15 @@ def check_C(C: Any) -> float:
 class Scored(NamedTuple):
     """The fits of a plan at several C: the index of the chosen C, its solutions, and leave-one-out scores.
 
-    `scores` (K,) are the means at each C, and `per_example` (n,) the scores of the examples at the chosen C.
+    `scores` (K,) are the means at each C, and `per_example` (n,) the scores of the examples at the chosen C. `shift`
+    (T,) is what the intercepts gain there, see `shift_of`.
     """
 
     at: int
     solutions: list[Solution]
     scores: np.ndarray
     per_example: np.ndarray
+    shift: np.ndarray
 
 
 def with_chosen_C(model: Any, plan: Any) -> Any:
@@ -52,23 +58,56 @@ def with_chosen_C(model: Any, plan: Any) -> Any:
     """
     if plan.regularizer.bayesian:  # C is the noise, 1/(2C), which it learns
         return replace(plan, regularizer=plan.regularizer.without_C(), C_scores=_table((FIRST,), np.full(1, np.nan)))
+    _warn_of_few(plan.examples)
     part = plan.part(model, sample_rows(plan.examples, plan.seed, room_for_sample(model)))
     found = scored(part, CANDIDATES, FIRST)
-    return at_chosen_C(plan, found, found.solutions if part is plan else ())
+    return at_chosen_C(plan, found, found.solutions if part is plan else (), part.examples.n == plan.examples.n)
 
 
-def at_chosen_C(plan: Any, found: Scored, start: Sequence[Solution]) -> Any:
-    """The plan at the C that was chosen among `CANDIDATES`."""
-    C_scores = _table(CANDIDATES, found.scores)
-    return replace(plan, examples=plan.examples.at(CANDIDATES[found.at]), start=start, C_scores=C_scores)
+def _warn_of_few(examples):
+    """A warning about classes, or events, of which there are too few to leave one out."""
+    counts, classes = (examples.Y[:, examples.c > 0] > 0).sum(axis=1), examples.classes is not None
+    if classes and len(counts) == 1:
+        counts = np.append(counts, np.sum(examples.c > 0) - counts)
+    least = counts[counts > 0].min(initial=ENOUGH)
+    if least < ENOUGH and (classes or examples.loss.targets == "survival"):
+        warnings.warn(
+            f'C="auto": {"examples of the rarest class" if classes else "events"}: {least}. These are too few to '
+            "choose C by leaving each of them out once. Give C=1, for example, or more examples.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def at_chosen_C(plan: Any, found: Scored, start: Sequence[Solution], whole: bool) -> Any:
+    """The plan at the C that was chosen among `CANDIDATES`; `whole` if on all examples, whose intercept is shifted."""
+    chosen = dict(C_scores=_table(CANDIDATES, found.scores), shift=found.shift if whole else 0.0)
+    return replace(plan, examples=plan.examples.at(CANDIDATES[found.at]), start=start, **chosen)
 
 
 def scored(plan: Any, Cs: Sequence[float], first: float) -> Scored:
     """The fits of the plan at the candidates Cs, with θ learned at `first`; the best C is chosen."""
-    decisions, solutions = _path(plan, Cs, first)
-    per_example = score(plan.examples, decisions)
-    at, means = best_C(per_example, plan.examples.c, Cs, plan.examples.loss.coupled)
-    return Scored(at, solutions[at], means, per_example[at])
+    (decisions, solutions), examples = _path(plan, Cs, first), plan.examples
+    shift = np.zeros(decisions.shape[:2])
+    used = examples.weight > 0
+    weighed = float(np.ptp(examples.c[used] / examples.weight[used])) > 1e-9 * examples.C
+    if weighed and examples.intercept and examples.classes is not None:
+        shift = np.array([[shift_of(f, y, examples.c) for f, y in zip(F, examples.Y, strict=True)] for F in decisions])
+    per_example = score(examples, decisions + shift[:, :, None])
+    at, means = best_C(per_example, examples.c, Cs, examples.loss.coupled)
+    return Scored(at, solutions[at], means, per_example[at], shift[at])
+
+
+def shift_of(f: np.ndarray, y: np.ndarray, c: np.ndarray) -> float:
+    """argmin_b Σ_i c_i ln(1 + e^{−y_i (f_i + b)}) of leave-one-out decisions f, y = ±1; 0 for too few of a class.
+
+    Examples of a rare class are support vectors with large costs: without one of them its decision is far lower, and
+    the intercept of the fit, at which these examples are right, is too low for new ones.
+    """
+    if min(np.sum(c[y > 0] > 0), np.sum(c[y < 0] > 0)) < ENOUGH:
+        return 0.0
+    far = float(np.abs(f).max()) + 50.0
+    return brentq(lambda b: c @ (y * expit(-y * (f + b))), -far, far)
 
 
 def room_for_sample(model: Any) -> int:

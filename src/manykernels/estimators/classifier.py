@@ -159,8 +159,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         The indices of the examples in `dual_coef_`.
     dual_coef_ : array (1 or n_classes, n_support)
         The signed dual variables of the support examples.
-    intercept_ : array (1 or n_classes,)
-        b.
+    intercept_, intercept_shift_ : array (1 or n_classes,)
+        b, and the part of it that C="auto" adds to the certified b if classes have weights (docs/start.md).
     covariate_coef_ : array (1 or n_classes, q)
         After a fit with covariates, their coefficients w, in the units of the covariates.
     covariate_names_ : list of str

@@ -96,7 +96,7 @@ def with_learned_metric(model: Any, examples: Any, plan_of: Callable[[Any, Any],
     start = found.solutions if whole else ()
     slots = plan.settings(model, plan.examples, plan.examples.X)["checkpoints"]
     plan = replace(plan, metric=trial.table(sizes), checkpoints=slots)
-    return at_chosen_C(plan, found, start) if auto else replace(plan, start=start)
+    return at_chosen_C(plan, found, start, whole) if auto else replace(plan, start=start)
 
 
 def _refuse(model, examples):

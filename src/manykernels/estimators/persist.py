@@ -29,8 +29,8 @@ from .outputs import checked_outputs
 FITTED_ATTRIBUTES = (
     "C_", "C_scores_", "baseline_hazard_", "baseline_times_", "calibration_",
     "classes_", "compression_", "covariate_coef_", "covariate_columns_", "covariate_names_",
-    "decimal_commas_",
-    "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "id_name_", "intercept_", "kernel_names_",
+    "decimal_commas_", "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "id_name_",
+    "intercept_", "intercept_shift_", "kernel_names_",
     "kernel_scale_", "kernel_scale_error_", "kernel_weights_", "kernels_chosen_",
     "log_marginal_likelihood_", "metric_", "multi_class_", "multi_class_reason_", "multilabel_",
     "n_events_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_", "radius_", "searched_",
@@ -146,6 +146,7 @@ def check_model(model):
         check_is("loss", model.loss, (str, Loss))
     check_array("dual_coef_", model.dual_coef_, np.float64, outputs, n)
     check_array("intercept_", model.intercept_, np.float64, outputs)
+    check_array("intercept_shift_", own.get("intercept_shift_", np.zeros(outputs)), np.float64, outputs)
     check_saved(own, outputs)
     several = np.ndim(model.kernel_weights_) == 2
     check_array("kernel_weights_", model.kernel_weights_, np.float64, *((outputs, M) if several else (M,)))

@@ -138,6 +138,8 @@ class BasePlan:
         Where the problems begin if the plan has chosen C on all examples, else empty.
     C_scores : dict or None
         The candidates for C and their scores, if the plan has chosen C.
+    shift : array (T,) or 0.0
+        What the intercepts gain if classes have weights and the plan has chosen C, see `choose_c.shift_of`.
     metric : dict or None
         The metric of the columns of each source, if the plan has learned one, see `metric.Rounds.table`.
     """
@@ -153,6 +155,7 @@ class BasePlan:
     checkpoints: list[Any]
     start: Sequence[Solution] = field(default=(), kw_only=True)
     C_scores: dict[str, np.ndarray] | None = field(default=None, kw_only=True)
+    shift: Any = field(default=0.0, kw_only=True)
     metric: dict[str, dict[str, Any]] | None = field(default=None, kw_only=True)
 
     @staticmethod
@@ -195,9 +198,10 @@ class BasePlan:
         """(intercepts (T,), coefficients of the covariates (T, q) or None) of the solutions of all problems."""
         b, covariates = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float), self.examples.covariates
         if covariates is None:
-            return b, None
+            return b + self.shift, None
         intercept, centred = self.examples.intercept, self.examples.loss.coupled
-        return in_units(b, covariate_basis(covariates.Z, intercept, centred)[1], intercept or centred)
+        b, w = in_units(b, covariate_basis(covariates.Z, intercept, centred)[1], intercept or centred)
+        return b + self.shift, w
 
     def part(self, model: Any, rows: np.ndarray) -> FitPlan:
         """The plan of some of the examples at C = 1, without checkpoints."""
@@ -206,6 +210,7 @@ class BasePlan:
     def chosen(self) -> dict[str, Any]:
         """The fitted attributes about what the plan has chosen."""
         found = {} if self.C_scores is None else {"C_": self.examples.C, "C_scores_": self.C_scores}
+        found |= {"intercept_shift_": self.shift} if np.any(self.shift) else {}
         return found if self.metric is None else found | {"metric_": self.metric}
 
     def advise(self, model: Any) -> None:

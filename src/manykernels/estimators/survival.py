@@ -21,6 +21,7 @@ from .path import HasPath
 from .plan import Examples
 from .survival_times import StepFunction, concordance, read_times
 
+SAME_TIME = 1e-9  # relative: an own event is not missed because f is rounded
 PARAMETER_OF = {"cox": "ties", "log_time": "epsilon"}  # parameters of losses that the estimators have
 
 
@@ -295,7 +296,7 @@ class MKLSurvival(HasPath, MKLBase):
         f = self._decide(X, task, covariates)[:, 0]
         if self._gives_risk():
             return np.exp(f)[:, None] * self.baseline_hazard_[at]
-        scaled = self.unique_times_ / np.exp(f)[:, None]
+        scaled = self.unique_times_ / np.exp(f)[:, None] * (1 + SAME_TIME)
         known = np.append(0.0, self.baseline_hazard_[0])
         return known[np.searchsorted(self.baseline_times_, scaled, side="right")]
 

@@ -59,7 +59,7 @@ def bootstrap_weights(
     >>> from manykernels import MKLClassifier
     >>> from manykernels.inspect import bootstrap_weights
     >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
-    >>> bootstrap_weights(MKLClassifier(), X, y, n_boot=2).shape
+    >>> bootstrap_weights(MKLClassifier(C=1.0), X, y, n_boot=2).shape
     (2, 8)
     """
     from joblib import Parallel, delayed

@@ -82,7 +82,7 @@ def poim(model: Any, k: int, background: Any = None, label: Any = None) -> POIM:
     >>> from manykernels import MKLClassifier
     >>> from manykernels.inspect import poim
     >>> from manykernels.strings import degree_kernels
-    >>> model = MKLClassifier(degree_kernels(2)).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
+    >>> model = MKLClassifier(degree_kernels(2), C=1.0).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
     >>> poim(model, 2).values.shape
     (3, 16)
     """
@@ -112,7 +112,7 @@ def top_kmers(
     >>> from manykernels import MKLClassifier
     >>> from manykernels.inspect import top_kmers
     >>> from manykernels.strings import degree_kernels
-    >>> model = MKLClassifier(degree_kernels(2)).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
+    >>> model = MKLClassifier(degree_kernels(2), C=1.0).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
     >>> sorted((word, place) for word, place, Q in top_kmers(model, 2, n=2))
     [('AC', 0), ('TT', 0)]
     """
@@ -146,7 +146,7 @@ def top_kmers_table(model: Any, k: int, n: int = 20, background: Any = None, lab
     >>> from manykernels import MKLClassifier
     >>> from manykernels.inspect import top_kmers_table
     >>> from manykernels.strings import degree_kernels
-    >>> model = MKLClassifier(degree_kernels(2)).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
+    >>> model = MKLClassifier(degree_kernels(2), C=1.0).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
     >>> top_kmers_table(model, 2, n=5).row_count
     5
     """

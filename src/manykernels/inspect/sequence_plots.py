@@ -41,7 +41,7 @@ def plot_positions(
     >>> from manykernels import MKLClassifier
     >>> from manykernels.inspect import plot_positions
     >>> from manykernels.strings import degree_kernels
-    >>> model = MKLClassifier(degree_kernels(2)).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
+    >>> model = MKLClassifier(degree_kernels(2), C=1.0).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
     >>> plot_positions(model).get_xlabel()
     'position'
     """

@@ -76,7 +76,7 @@ def position_weights(model: Any, weights: ArrayLike | None = None) -> PositionWe
     >>> from manykernels import MKLClassifier
     >>> from manykernels.inspect import position_weights
     >>> from manykernels.strings import degree_kernels
-    >>> model = MKLClassifier(degree_kernels(2)).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
+    >>> model = MKLClassifier(degree_kernels(2), C=1.0).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
     >>> position_weights(model).shares.shape
     (2, 4)
     """

@@ -56,7 +56,7 @@ def why_no_folds(case: Case) -> str:
 
 
 def _splits(case: Case, cv: Any) -> list:
-    """Pairs (train, test); the rarest class limits the number of folds."""
+    """Pairs (train, test)."""
     examples = case.X if isinstance(case.X, Pairs) else np.zeros((n_examples(case.X), 1))
     return make_splits(cv, examples, case.y, case.kind != "regression", case.groups, case.seed)
 

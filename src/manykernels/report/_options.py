@@ -18,7 +18,7 @@ class ReportOptions:
     Parameters
     ----------
     cv : int, splitter or None, default 5
-        Folds; the size of the rarest class limits their number. None: no example is held out.
+        Folds; a class with fewer examples is not in the test part of every fold. None: no example is held out.
     relevance : {"auto", "full", "fast"}
         Sources are those of `inspect.relevance`: columns where the kernels of a table share columns. Sources that still
         share half of their columns, or the values, are joined, since the others make up for one that is left out. In

@@ -120,8 +120,9 @@ _HEADS = {"drop": "left out", "permute": "shuffled", "alone": "alone"}
 _EXPLAINED = {
     "relevance": f"{strong('Relevance')} says how much a source helps on new examples. It is the mean of two numbers: "
     "the loss in {score} when the model is fitted again without the source, and the gain from the source alone. The "
-    "line is a 95 % interval. A source clearly matters if the line lies above 0, the model is not better without the "
-    "source, and the whole model is clearly better than a guess.",
+    "line is a 95 % interval. The dot is filled if the line lies above 0, the model is not better without the source, "
+    "and the whole model is clearly better than a guess. The model clearly needs such a source if the interval of the "
+    "loss without it lies above 0.",
     "permute": f"{strong('Shuffled')} says how much the model uses a source on new examples: the loss in {{score}} "
     "when the values of the source change places between examples. The line is a 95 % interval. The model clearly uses "
     "a source if the line lies above 0 and the whole model is clearly better than a guess. "

@@ -31,19 +31,6 @@ def kaplan_meier(event: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.nd
     return times, np.cumprod(1.0 - deaths / at_risk)
 
 
-def log_rank(event: np.ndarray, time: np.ndarray, high: np.ndarray) -> float:
-    """The p-value of the log-rank test between two groups, of which `high` is the mask of one."""
-    from scipy.stats import chi2
-
-    gain = spread = 0.0
-    for at in np.unique(time[event]):
-        alive, dead = time >= at, (time == at) & event
-        n, d, share = alive.sum(), dead.sum(), high[alive].mean()
-        gain += (dead & high).sum() - d * share
-        spread += d * share * (1 - share) * (n - d) / max(n - 1, 1)
-    return float(chi2.sf(gain**2 / spread, 1)) if spread > 0 else 1.0
-
-
 def risk_ranks(risk: np.ndarray) -> np.ndarray:
     """The share of the examples with a lower risk, for each example."""
     return np.argsort(np.argsort(risk, kind="stable")) / len(risk)
@@ -67,9 +54,7 @@ def curves(y: np.ndarray, folds: list[np.ndarray], risks: list[np.ndarray]) -> d
             "name": name, "examples": int(own.sum()), "events": int(event[own].sum()),
             "last": float(time[own].max(initial=0.0)), "curve": [[float(at[i]), float(share[i])] for i in some],
         })  # fmt: skip
-    ends = group != 1 if len(names) == 3 else np.ones(len(group), bool)
-    p = log_rank(event[ends], time[ends], group[ends] == len(names) - 1)
-    return {"survival": {"groups": found, "p": p}}
+    return {"survival": {"groups": found}}
 
 
 def shown(found: dict[str, Any]) -> Any:
@@ -84,11 +69,10 @@ def shown(found: dict[str, Any]) -> Any:
         half = "not reached" if middle is None else number(middle, 0 if end > 20 else 2)
         rows.append([f"{group['name']} risk", f"{group['examples']:,}", f"{group['events']:,}", half])
     columns = [Column("group"), Column("examples", "num"), Column("events", "num"), Column("median time", "num")]
-    p = found["p"]
-    said = f"{p:.1e}" if p < 1e-3 else f"{p:.3f}"
     caption = (
         f"The examples of each fold are sorted by the risk that a model of the other folds predicts, and divided into "
-        f"{count(len(groups), 'group')} of equal size. A log-rank test of the highest against the lowest risk gives "
-        f"p = {said}."
+        f"{count(len(groups), 'group')} of equal size. High risk means that the model expects the event early: if it "
+        "predicts well, the curve of the high risk falls first. There is no p-value here, because the models of the "
+        "folds share examples: tests that assume independent groups, such as the log-rank test, would be too sure."
     )
     return figure(charts.steps(lines, end, label), caption, behind("The numbers", table(columns, rows, label)))

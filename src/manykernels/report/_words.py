@@ -3,16 +3,21 @@
 import math
 from typing import Any
 
+from ..inspect.sources import listed as few
 from ._html import count, gap, name, number, percent, strong
-from ._worth import certain, clear
+from ._worth import certain, clear, harmful, nearly_perfect, standing
 
 GUESSES = {"classification": "always predicting the most frequent class", "regression": "always predicting the mean",
            "one-class": "a coin flip", "survival": "equal risks"}  # fmt: skip
 
+RELEVANT = {"permute": "What the model clearly uses", "needed": "What the model clearly needs",
+            "alone": "What clearly predicts alone, but is not clearly needed, as others may replace it",
+            "": "What is clearly relevant, by the mean of its loss and its gain alone"}  # fmt: skip
+
 
 def lead(facts: dict[str, Any]) -> list[str]:
     """The first paragraphs: what the model predicts, how well, and from which sources."""
-    parts = _what(facts), _how_well(facts), _what_matters(facts), beyond(facts), unused(facts)
+    parts = _what(facts), _how_well(facts), _what_matters(facts), _leaks(facts), beyond(facts), unused(facts)
     return [said for said in parts if said]
 
 
@@ -120,6 +125,10 @@ def _how_well(facts):
         )
     if not score["better"] and score["measure"] == "accuracy" and score["baseline"] > 0.7:
         said += ' If a class is rare, class_weight="balanced" and scoring="balanced_accuracy" are more informative.'
+    worse = sorted((unit for unit in facts["sources"]["units"] if harmful(unit)), key=lambda unit: unit["drop"])
+    if worse:
+        by = [f"{called(unit, True)} (by {number(-unit['drop'], 3)} ± {number(unit['drop_se'], 3)})" for unit in worse]
+        said += f" On these examples the model was better without {few(by)}: try to leave this out."
     return said
 
 
@@ -191,24 +200,20 @@ def _what_matters(facts):
         )
         return said + shuffled(facts) + _inside(facts, every)
     top, used = sure[:3], facts["sampled"]["used"]
-    listed = _list([called(unit, True) for unit in top])
     used_only = measure == "permute"  # which does not tell whether others can replace a source
-    said = f"What {'the model clearly uses' if used_only else 'clearly matters'}: {listed}."
-    rest, lost = len(sure) - len(top), len(units) - len(sure)
-    if rest:
-        verb = "is clearly used" if rest == 1 else "are clearly used"
-        said += f" {count(rest, 'more source')} "
-        said += f"{verb if used_only else 'clearly matters' if rest == 1 else 'clearly matter'}."
+    each = [(head, [called(u, True) for u in sure if key == ("permute" if used_only else standing(u))])
+            for key, head in RELEVANT.items()]  # fmt: skip
+    said = " ".join(f"{head}: {few(own)}." for head, own in each if own)
     near = [unit for unit in units if unit not in sure and unit.get(measure, -math.inf) > top[-1][measure]]
     if near:
         listed = _list([f"{called(unit)} ({number(unit[measure], 3, True)})" for unit in near[:3]])
         ends = "this is not certain" if len(near) == 1 else "this is not certain for any of them"
         said += f" {listed} may {'be used' if used_only else 'matter'} as much, but {ends}."
+    lost = [unit for unit in units if unit not in sure and not harmful(unit)]
     if lost and measure == "relevance":
-        others = [unit for unit in units if unit not in sure]
-        many = sum(len(unit["members"]) for unit in others)
-        others = called(others[0]) if lost == 1 else f"{many:,} sources"
-        verb = "adds" if lost == 1 and many < 3 else "add"
+        many = sum(len(unit["members"]) for unit in lost)
+        others = called(lost[0]) if len(lost) == 1 else f"{many:,} sources"
+        verb = "adds" if len(lost) == 1 and many < 3 else "add"
         said += f" These {used:,} examples do not settle whether {others} {verb} to the rest."
     heavy = max(units, key=lambda unit: unit["share"])
     taken = any(one["taken"] for one in found["shared"])  # most weight is on kernels of several sources
@@ -218,6 +223,19 @@ def _what_matters(facts):
             "says how much the fit uses a source, not how much the source helps on new examples."
         )
     return said + shuffled(facts) + _inside(facts, every)
+
+
+def _leaks(facts):
+    """A sentence on sources that alone predict nearly perfectly."""
+    found = facts["sources"]
+    units = [unit for unit in found["units"] if nearly_perfect(found["scoring"], unit.get("alone", 0.0))]
+    if not units:
+        return ""
+    by = [f"{called(unit, True)} ({score_text(facts, unit['alone'])})" for unit in units]
+    return (
+        f"{few(by)} alone predict{'s' * (len(by) == 1)} nearly perfectly. Make sure that this was known before the "
+        "target and was not made from it: otherwise the target has leaked, and every score here is too good."
+    )
 
 
 def shuffled(facts: dict[str, Any]) -> str:
@@ -261,7 +279,7 @@ def _inside(facts, units):
             first = name(unit["members"][0], 60)
             said += f" Among {first} and sources that share columns with it{some}, {listed} predict{verb} best alone."
         else:
-            said += f" Of {called(unit)}, {listed} clearly matter{verb}."
+            said += f" Of {called(unit)}, {listed} {'is' if verb else 'are'} clearly relevant."
     return said
 
 

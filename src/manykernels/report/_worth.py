@@ -27,6 +27,8 @@ from ._joined import (
 
 SUFFIXES = ("", "_se", "_low", "_high")  # mean, standard error, and the ends of the interval
 PERMUTATIONS = 5  # of the held-out examples of a fold
+PERFECT = 0.995  # of scores that are at most 1
+AT_MOST_1 = "accuracy", "balanced_accuracy", "roc_auc", "average_precision", "concordance", "R²", "r2", "D²", "f1"
 FULL = 4  # times the limit of work, for the columns that "full" leaves out
 
 
@@ -136,7 +138,7 @@ def worth_of(row: dict[str, Any], measure: str) -> tuple[float, float, float]:
 
 
 def certain(found: dict[str, Any]) -> set[str]:
-    """The names of the units and sources that clearly matter: the one rule of the verdict, the words and the dots.
+    """The names of units and sources that are clearly relevant: the one rule of the verdict, the words and the dots.
 
     None does if the examples do not settle whether the model is better than a guess, and a source that is judged
     together with others does only if they all together do.
@@ -146,6 +148,22 @@ def certain(found: dict[str, Any]) -> set[str]:
     rows = [row for row in found["rows"] if clear(row, measure)]
     own = {row["name"] for row in rows if row.get("joined") is None or row["joined"] in units}
     return units | own if found["settled"] else set()
+
+
+def nearly_perfect(scoring: str, alone: float) -> bool:
+    """Whether this score of a source alone makes one ask whether the source contains the target."""
+    return alone >= PERFECT and scoring.startswith(AT_MOST_1)
+
+
+def standing(row: dict[str, Any]) -> str:
+    """What the intervals say of a relevant source: "needed" by the model, telling "alone", or neither by itself ""."""
+    return "needed" if row.get("drop_low", math.nan) > 0 else "alone" if row.get("gain_low", math.nan) > 0 else ""
+
+
+def harmful(row: dict[str, Any]) -> bool:
+    """Whether the model is better without the source: clearly, or on average without a source that tells something."""
+    low = row.get("relevance_low", math.nan)
+    return row.get("drop_high", math.nan) < 0 or row.get("drop", math.nan) < 0 < low
 
 
 def clear(row: dict[str, Any], measure: str = "relevance") -> bool:
