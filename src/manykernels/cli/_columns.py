@@ -65,9 +65,8 @@ def _suggest_columns(frame, sequences, say, hint):
     say(f"{chosen}.{hint}")
     for kind, cure in CURES.items():
         for why in dict.fromkeys(column.why for column in columns if column.kind == kind):
-            names = [repr(column.name) for column in columns if column.why == why]
-            some = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-            say(f"{some} {'is' if len(names) == 1 else 'are'} left out ({why}): {cure}.")
+            names = [column.name for column in columns if column.why == why]
+            say(f"{listed(names)} {'is' if len(names) == 1 else 'are'} left out ({why}): {cure}.")
     placed, said = [(spec, _names(frame, sources, spec.columns)) for spec in specs], set()
     for spec, names in placed:
         if tuple(names) not in said:
@@ -156,10 +155,8 @@ def encode(frame: Any, names: list[str], written: Mapping[str, str], commas: Col
     frame = with_places(frame, names)
     lost = [base for base in map(seen, names) if base not in frame.columns]
     if lost:
-        lost = list(dict.fromkeys(lost))
-        more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
         raise Wrong(
-            f"The data lack the columns {', '.join(map(repr, lost[:5]))}{more}, which the model uses: add them; they "
+            f"The data lack the columns {listed(list(dict.fromkeys(lost)))}, which the model uses: add them; they "
             'may be empty if their kernels have missing = "zero".'
         )
     numbers = numeric_names(frame)
@@ -262,8 +259,9 @@ def as_numbers(
         try:
             values[k] = number(entry, decimal)
         except (TypeError, ValueError):
-            said = f"Column {column.name!r} has {entry!r} in row {k + 1}, which is not a number: {cure}."
-            raise Wrong(said) from None
+            raise Wrong(
+                f"Column {column.name!r} has {entry!r} in row {k + 1}, which is not a number: {cure}."
+            ) from None
     if np.isinf(values).any():
         raise Wrong(f"Column {column.name!r} has infinite numbers: correct them or leave them empty.")
     return values

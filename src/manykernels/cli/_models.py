@@ -114,13 +114,8 @@ def covariates_of(model: Any, frame: Any) -> dict[str, Any]:
     known = vars(model).get("covariate_columns_")
     if known is None:
         return {}
-    asked, commas = ((name, pick(frame, name, "covariate")) for name in known), commas_of(model)
-    return {"covariates": {name: _covariate(column, known[name] is not None, commas) for name, column in asked}}
-
-
-def commas_of(model: Any) -> Collection[str]:
-    """The columns of texts with decimal commas in the data of the fit."""
-    return vars(model).get("decimal_commas_", ())
+    asked, commas = known.items(), vars(model).get("decimal_commas_", ())
+    return {"covariates": {k: _covariate(pick(frame, k, "covariate"), v is not None, commas) for k, v in asked}}
 
 
 def split_target(frame, task, target, data, say):

@@ -12,7 +12,7 @@ from ..estimators.new_data_warning import tell_news
 from ._columns import encode, new_categories
 from ._config import written_columns
 from ._data import by_known_id, read_data
-from ._models import as_classes, check_output, commas_of, covariates_of, only_label, read_model, target_of
+from ._models import as_classes, check_output, covariates_of, only_label, read_model, target_of
 from ._talk import Debug, Json, Quiet, Wrong, pandas, show, speaker
 from .learn import Data, Id, Labels, Target, coefficients
 
@@ -45,7 +45,7 @@ def predict(
 def columns_of(model: Any, frame: Any) -> Any:
     """The columns that a model uses; an error if one has empty rows and its kernel does not accept them."""
     names, written = list(model.feature_names_in_), written_columns(model.kernels)
-    X = encode(frame, names, written, commas_of(model))
+    X = encode(frame, names, written, vars(model).get("decimal_commas_", ()))
     for sentence in new_categories(frame, names, written):
         warnings.warn(sentence, UserWarning, stacklevel=2)
     specs = [mk.kernels.spec.as_spec(spec) for spec in model.kernels] if isinstance(model.kernels, list) else []

@@ -192,7 +192,7 @@ def check_model(model):
     check_records("history_", model.history_)
     for name in ("id_name_", "kernels_chosen_", "target_name_"):
         check_is(name, own.get(name, ""), str)
-    check_list("decimal_commas_", (commas := own.get("decimal_commas_", [])), str, len(commas))
+    check_is("decimal_commas_", own.get("decimal_commas_", []), list)
     check_integer("searched_", own.get("searched_", 1), 1, 2**48)
     for name in ("objective_", "duality_gap_", "n_iter_"):
         check_is(name, getattr(model, name), Real)  # a fitted attribute

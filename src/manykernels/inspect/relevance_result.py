@@ -281,7 +281,6 @@ class Relevance:
 
     def __str__(self) -> str:
         head, body, below = self._cells()
-        body = [list(map(one_line, row)) for row in body]
         widths = [max(len(row[k]) for row in [head, *body]) for k in range(len(head))]
         lines = [
             "  ".join(
@@ -289,7 +288,7 @@ class Relevance:
             )
             for row in [head, *body]
         ]
-        return "\n".join([*lines, *map(one_line, below)])
+        return "\n".join(map(one_line, [*lines, *below]))
 
     def _repr_html_(self) -> str:
         head, body, below = self._cells()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -215,9 +216,9 @@ class Table:
         parts, columns = [self.columns[k].part for k in columns], [self.which[k] for k in columns]
         x = self.arrays.cut(self.view, np.asarray(columns))
         if not sp.issparse(x):
-            labels = self.arrays.labels(self.view, columns)
+            labels = partial(self.arrays.labels, self.view, columns)
             x = x if is_numeric(x) else TableScaler(parts).read(x, labels).astype(float)
-            checked_view(x, True, False, lambda: labels)  # refuses infinity
+            checked_view(x, True, False, labels)  # refuses infinity
         return x
 
 

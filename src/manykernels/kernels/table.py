@@ -42,7 +42,6 @@ MIN_ROWS_FOR_ROW_NUMBERS = 20  # with fewer rows, consecutive whole numbers coun
 DATES = "dates, which get no kernel in one of several sources"
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
 _CODE, _THOUSANDS = re.compile(r"\s*0\d+\s*"), re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
-_WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 _WORD = re.compile(r"\b\w\w+\b")  # as TfidfVectorizer takes words
 _NAMELESS = re.compile(r"Unnamed: \d+")  # pandas' names for columns without a name
 
@@ -227,8 +226,8 @@ def called(columns: Sequence[ColumnFacts], which: Sequence[int]) -> str:
 
 def scaler_of(columns: Sequence[ColumnFacts]) -> Any:
     """The transformer that scales these columns, so that each counts the same."""
-    plain = all(column.part == ("numbers", 1) for column in columns)
-    return scaler() if plain else TableScaler([column.part for column in columns])
+    parts = [column.part for column in columns]
+    return scaler() if {*parts} == {("numbers", 1)} else TableScaler(parts)
 
 
 def words() -> Features:
@@ -381,10 +380,13 @@ def _kind_of_texts(texts, n, letters):
     if different == 1:
         return "constant", "one value only"
     few = different <= min(MAX_CATEGORIES, size // 2)
-    codes = few and len(known) == size and different <= MAX_CODES and all(map(_WHOLE.fullmatch, texts))
+    codes = few and different <= MAX_CODES and "".join(texts).isdigit()
     strange = [text for text in known if not is_number_text(text.replace(",", "."))]
     if not strange and not codes and not any(map(_CODE.fullmatch, known)):
-        return _kind_of_number_texts(known, n)
+        commas = [text for text in known if "," in text]
+        if commas and (any("." in text for text in known) or all(map(_THOUSANDS.fullmatch, commas))):
+            return "spoiled", f"numbers whose commas may separate thousands, {commas[0]!r} for example"
+        return _kind_of_numbers(np.array([number(text, "," if commas else ".") for text in known]), n)
     if few:
         return "categories", ""
     if letters is not None:
@@ -405,21 +407,11 @@ def _kind_of_texts(texts, n, letters):
     return "many", f"{different} different texts" + ", whose words hardly repeat" * (spaced > size / 2)
 
 
-def _kind_of_number_texts(texts, n):
-    """The kind of texts that are numbers, all with decimal points or all with commas."""
-    commas = [text for text in texts if "," in text]
-    if commas and (any("." in text for text in texts) or all(map(_THOUSANDS.fullmatch, commas))):
-        return "spoiled", f"numbers whose commas may separate thousands, {commas[0]!r} for example"
-    return _kind_of_numbers(np.array([number(text, "," if commas else ".") for text in texts]), n)
-
-
 def _share_words(texts):
     """Whether enough words of the texts stand in several texts; words of all texts, such as patient, do not count."""
-    own = [set(_WORD.findall(text.lower())) for text in texts]
-    count = Counter(word for words in own for word in words)
+    count = Counter(word for text in texts for word in set(_WORD.findall(text.lower())))
     counted = [times for times in count.values() if times < len(texts)]
-    repeated = sum(times for times in counted if times > 1)
-    return repeated > 0 and repeated >= MIN_REPEATED_SHARE * sum(counted)
+    return 0 < MIN_REPEATED_SHARE * sum(counted) <= sum(times for times in counted if times > 1)
 
 
 def has_words(x: np.ndarray) -> bool:

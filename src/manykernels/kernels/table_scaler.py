@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,15 +81,15 @@ class TableScaler(Tagged, BaseEstimator):
     def fit_transform(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> np.ndarray:
         return self.fit(X, y, sample_weight).transform(X)
 
-    def read(self, x: np.ndarray, labels: Sequence[Any]) -> np.ndarray:
+    def read(self, x: np.ndarray, labels: Callable[[], Sequence[Any]]) -> np.ndarray:
         """Columns x (n, d) with texts of numbers as numbers; texts such as NA or ? are missing numbers and dates.
 
-        A text that is neither is a ValueError that names the column by its label.
+        A text that is neither is a ValueError that names the column, one of `labels()`.
         """
         if x.dtype.kind not in "OSU":
             return x
         x, kinds = x.astype(object), [kind for kind, width in self.parts for _ in range(width)]
-        for column, kind, label in zip(x.T, kinds, labels, strict=True):
+        for column, kind, label in zip(x.T, kinds, labels(), strict=True):
             if kind == "dates":
                 column[are_missing_texts(column)] = None
             elif kind != "categories":

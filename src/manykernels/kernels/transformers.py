@@ -139,7 +139,10 @@ def raw_view(arrays, key, transformer, zero):
         return View(in_double(frame if columns is None else frame[names or [frame.columns[c] for c in columns]]), None)
     x = in_double(arrays.cut(*key))
     x = x.reshape(-1, 1) if len(x.shape) == 1 else x
-    x = _read_texts(x, first_step(transformer), zero, lambda: arrays.labels(*key))
+    first = first_step(transformer)
+    if zero and type(first).__name__ == "StandardScaler":
+        first = TableScaler([("numbers", x.shape[1])])
+    x = first.read(x, lambda: arrays.labels(*key)) if isinstance(first, TableScaler) else x
     tags = _tags(transformer)
     if is_numeric(x) and not (tags is not None and tags.allow_nan):
         return checked_view(x, zero, arrays.finite, lambda: arrays.labels(*key))
@@ -147,14 +150,6 @@ def raw_view(arrays, key, transformer, zero):
         return View(x, None)
     present = ~missing_entries(x).all(axis=1)
     return View(x, None if present.all() else present)
-
-
-def _read_texts(x, first, zero, labels):
-    """Columns x whose texts are numbers, for the first step of a transformer that reads numbers."""
-    if isinstance(first, TableScaler):
-        return first.read(x, labels())
-    scales = type(first).__name__ == "StandardScaler" and not sp.issparse(x)
-    return to_numbers(x, labels, ".") if scales and zero and not is_numeric(x) else x
 
 
 def _texts(x, zero):
