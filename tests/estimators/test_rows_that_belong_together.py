@@ -188,6 +188,15 @@ def test_numbers_that_are_ids_are_matched_too():
     SOME.fit(X.set_axis(y.index.astype(str)), y)
 
 
+@pytest.mark.parametrize("other", [np.arange(N).astype("timedelta64[ns]"), np.arange(N)], ids=["all", "one of two"])
+def test_frames_of_durations_are_no_targets(other):
+    y = pd.DataFrame({"days": pd.to_timedelta(np.arange(N), "D"), "other": other})
+    model = MKLRegressor(K, C=1.0).fit(X.to_numpy(), X.to_numpy())
+    for call in (MKLRegressor(K).fit, model.score, lambda *data: relevance(MKLRegressor(K, C=1.0), *data)):
+        with pytest.raises(ValueError, match="y holds dates or durations"):
+            call(X.to_numpy(), y)
+
+
 def test_sources_and_kernels_have_the_same_door(tmp_path):
     np.save(tmp_path / "x.npy", X.to_numpy())
     model, path = MKLClassifier(K, C=1.0), ArrayFile(str(tmp_path / "x.npy"))

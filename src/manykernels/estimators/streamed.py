@@ -17,6 +17,7 @@ from ..banks.choice import worth_features
 from ..kernels import Kernel, KernelList, KernelSpec
 from ..kernels.annotated import read_annotated
 from ..kernels.base import len_
+from ..kernels.entries import check_entries
 from ..kernels.frames import is_frame
 from ..kernels.metric import MetricKernel
 from ..kernels.rows import check_rows
@@ -72,6 +73,8 @@ def read_targets(X: Any, y: Any, **parts: Any) -> tuple[Any, Any]:
     Rows of y and of `parts` are matched with those of X, see `check_rows`.
     """
     check_rows(None if is_source(X) else X, y=y, **parts)
+    if is_frame(y):
+        check_entries("y", np.asarray(y))
     X, y = read_annotated(X, y)
     if not (isinstance(y, str) and is_source(X)):
         return X, y
