@@ -1,8 +1,10 @@
 """Parameters of the regularizers: what is refused, and with what words; the sizes of arrays; kernels left out."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
-from members import FAR, NEAR, M, W
+from members import NEAR, M, W, every
 
 from manykernels import regularizers
 from manykernels.regularizers import (
@@ -12,6 +14,8 @@ from manykernels.regularizers import (
     BlockSum,
     ElasticNet,
     Entropy,
+    Fixed,
+    GroupNorm,
     LpNorm,
     LpPenalty,
     LpSum,
@@ -21,16 +25,29 @@ from manykernels.regularizers import (
     WeightedLpNorm,
 )
 
+PER_KERNEL = GroupNorm, WeightedLpNorm, Ball, Fixed, NonIsotropic
 
-def test_restricted_members_are_the_problem_with_the_other_weights_at_zero():
-    keep = np.array([0, 2, 3])
-    for omega in (WeightedLpNorm(2, W), NonIsotropic(FAR), NonIsotropic(NEAR), LpNorm(2), ElasticNet(0.3)):
+
+@every(where=lambda omega: isinstance(omega, (*PER_KERNEL, LpNorm, ElasticNet)))
+def test_restricted_members_are_the_problem_with_the_other_weights_at_zero(omega):
+    """`Ball` and `Fixed` leave the other weights where they are, and there nothing depends on them.
+
+    The conjugate is the same where the other norms are 0, if weights do not help each other.
+    """
+    rng = np.random.default_rng(1)
+    for keep in map(np.array, combinations(range(M), 3)):
         part = omega.restrict(keep, M)
-        for theta in np.random.default_rng(1).uniform(0, 1, size=(30, 3)):
+        for theta in rng.uniform(0, 1, size=(6, 3)) * 10.0 ** rng.uniform(-2, 0, size=(6, 1)):
             whole = np.zeros(M)
             whole[keep] = theta
-            assert part.value(theta) == omega.value(whole)
-    assert Ball(W, 1.0).restrict(keep, M) == Ball(W[keep], 1.0)
+            if isinstance(omega, Ball | Fixed):
+                rest = np.where(np.isin(np.arange(M), keep), whole, W)
+                assert part.value(theta) == omega.value(rest)
+                assert part.value(W[keep]) == 0.0
+            else:
+                np.testing.assert_allclose(part.value(theta), omega.value(whole), rtol=1e-12)
+            if not isinstance(omega, NonIsotropic):
+                np.testing.assert_allclose(part.conjugate(theta), omega.conjugate(whole), rtol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -169,3 +169,29 @@ def test_the_limit_of_memory_stops_the_search_for_a_reduced_set():
     model = MKLRegressor(WIDTHS, C=1.0, memory_limit="200kB").fit(PLANE, WAVE)
     small = model.compress(1e-3, PLANE)
     assert len(small.support_) == len(model.support_) and difference(model, small, PLANE) <= 1e-3
+
+
+@pytest.mark.parametrize("X", [IRIS, None], ids=["X", "support"])
+@pytest.mark.parametrize("weak", [False, True], ids=["all kernels", "a kernel left out"])
+@pytest.mark.parametrize("target", [KIND, KIND > 0], ids=["3", "2"])
+def test_the_bound_is_the_distance_of_the_functions_times_the_greatest_norm_of_an_example(target, weak, X):
+    """max_t (‖dropped kernels‖ + ‖Σ_i (a_i − b_i) k(z_i, ·)‖) / range · max_x √k(x, x), written out."""
+    kernels = [("a", RBF(0.3), [0, 1]), ("b", Linear(), [0, 1]), ("c", RBF(0.5), [2, 3])]
+    model = MKLClassifier(kernels, C=1.0).fit(IRIS, target)
+    model.kernel_weights_ = np.array(model.kernel_weights_)
+    if weak:
+        model.kernel_weights_[..., 2] = 1e-7
+    small, where = model.compress(1e-2, X), IRIS if X is not None else IRIS[model.support_]
+    bounds, Z = [], IRIS[model.support_]
+    span = np.ptp(decide(model, where), axis=0)
+    for t, a in enumerate(model.dual_coef_):
+        theta, kept = (np.atleast_2d(m.kernel_weights_)[t] * model.kernel_scale_ for m in (model, small))
+        own = [kernel(Z[:, columns]) for _, kernel, columns in kernels]
+        reach = sum(w * kernel.diag(where[:, columns]) for w, (_, kernel, columns) in zip(theta, kernels, strict=True))
+        difference = a.copy()
+        difference[np.searchsorted(model.support_, small.support_)] -= small.dual_coef_[t]
+        lost = sum(w * a @ K @ a for w, K in zip(theta - kept, own, strict=True))
+        moved = sum(w * difference @ K @ difference for w, K in zip(kept, own, strict=True))
+        bounds.append((np.sqrt(max(lost, 0)) + np.sqrt(max(moved, 0))) / span[t] * np.sqrt(reach.max()))
+    assert len(small.support_) < len(model.support_) and weak == (kept[2] == 0)
+    assert small.compression_["bound"] == pytest.approx(max(bounds), rel=1e-3)
