@@ -90,10 +90,10 @@ def _views(frame, sources):
     if not sources:
         return frame
     tables = {stem: frame[list(columns.values())].set_axis(list(columns), axis=1) for stem, columns in sources.items()}
-    present = {stem: table.notna().any(axis=1) for stem, table in tables.items()}
-    tables = {stem: table[present[stem]] if present[stem].any() else table for stem, table in tables.items()}
-    known = frame.index.isin(np.concatenate([table.index for table in tables.values()]))
-    return mk.Views(tables, {stem: table.index for stem, table in tables.items()}, frame.index[known])
+    there = {stem: table.dropna(how="all") for stem, table in tables.items()}
+    tables = {stem: there[stem] if len(there[stem]) else table for stem, table in tables.items()}
+    known = set().union(*(table.index for table in tables.values()))
+    return mk.Views(tables, "index", [id for id in frame.index if id in known])
 
 
 def _names(frame, sources, where):

@@ -227,7 +227,10 @@ def _of_source(table, memory_limit):
     name = "all numbers" if table.source is None else table.source
     numbers, widths = table.of("numbers"), []
     x = table.numbers(numbers) if numbers else None
-    if numbers and (sp.issparse(x) or np.count_nonzero(x) < MIN_FILLED * x.size and not np.isnan(x).any()):
+    commas = any(column.commas for column in table.columns)  # only a transformer reads them
+    if numbers and not commas and (
+        sp.issparse(x) or np.count_nonzero(x) < MIN_FILLED * x.size and not np.isnan(x).any()
+    ):
         middle = median_between(x, table.weights)
         widths = [(factor, float(factor / middle)) for factor in SPARSE_FACTORS]
     columns = [c._replace(kind="record", why=DATES) if c.kind == "dates" else c for c in table.columns]

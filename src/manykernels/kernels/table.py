@@ -103,11 +103,12 @@ def choose_for(
         specs.append(KernelSpec(columns[k].name, RBF(0.5), [k], "zero", None, TableScaler([("dates", 1)]), prior))
     if dates:
         said.append(f"an RBF on days and cycles of {called(columns, dates)}")
-    own, more = _of_categories(columns, most, [spec.name for spec in specs], prior)
+    names = [column.name for column in columns]
+    own, more = _of_categories(columns, names, most, specs, prior)
     specs, said = specs + own, said + more
     if prior < 1 and any(spec.prior < 1 for spec in specs):
         said[-1] += f" (single columns: prior {prior:g})"
-    own, more = _of_words(columns, [spec.name for spec in specs])
+    own, more = _of_words(columns, names, specs)
     specs, said = specs + own, said + more
     return specs, f"{len(specs)} kernel{'s'[: len(specs) != 1]}: {'; '.join([*said, *left_out(columns)])}"
 
@@ -130,9 +131,9 @@ def of_source(
             how = "standardised" + ", gaps filled in by means" * any(columns[k].gaps for k in numbers)
         said.append(f"{kinds} on {len(numbers)} column{'s'[: len(numbers) != 1]} of numbers, {how}")
     names = [name if len(columns) == 1 else f"{name}, {column.name}" for column in columns]
-    own, more = _of_categories(columns, most_kernels(n, memory_limit), [], 1.0, names, f"{name}, categories")
-    words, rest = _of_words(columns, [spec.name for spec in own], names)
-    return [*specs, *own, *words], "; ".join([*said, *more, *rest, *left_out(columns)])
+    own, more = _of_categories(columns, names, most_kernels(n, memory_limit), specs, 1.0, f"{name}, categories")
+    texts, rest = _of_words(columns, names, own)
+    return [*specs, *own, *texts], "; ".join([*said, *more, *rest, *left_out(columns)])
 
 
 def named_sources(columns: Sequence[ColumnFacts], most: float) -> dict[str, list[int]]:
@@ -141,12 +142,11 @@ def named_sources(columns: Sequence[ColumnFacts], most: float) -> dict[str, list
     If the kernels of the sources were more than `most`, the table has no sources.
     """
     groups: dict[str, list[int]] = {}
-    used = [k for k, column in enumerate(columns) if column.kind in USED_KINDS]
-    for k in used:
-        groups.setdefault(_stem(columns[k].name), []).append(k)
+    for k, column in enumerate(columns):
+        if column.kind in USED_KINDS:
+            groups.setdefault(_stem(column.name), []).append(k)
     named = {stem: group for stem, group in groups.items() if stem and len(group) > 1}
-    several = len(named) > 1 or any(len(group) < len(used) for group in named.values())
-    return named if several and 2 * len(GAMMA_FACTORS) * len(named) <= most else {}
+    return named if len(groups) > 1 and 2 * len(GAMMA_FACTORS) * len(named) <= most else {}
 
 
 def most_kernels(n: int, memory_limit: float | None) -> int:
@@ -159,22 +159,22 @@ def _of_kind(columns, kind):
     return [k for k, column in enumerate(columns) if column.kind == kind]
 
 
-def _of_categories(columns, most, taken, prior, names=None, shared="categories"):
+def _of_categories(columns, names, most, others, prior, shared="categories"):
     """(kernels, phrases) of the columns of categories, each alone or, if more than `most`, together."""
-    which, names = _of_kind(columns, "categories"), names or [column.name for column in columns]
+    which = _of_kind(columns, "categories")
     one = len(which) > most
     places = [(shared, which)] if one else [(names[k], [k]) for k in which]
     specs = [
-        KernelSpec(_other(name, taken, "categories"), Categorical(), where, "zero", prior=prior)
+        KernelSpec(_other(name, others, "categories"), Categorical(), where, "zero", prior=prior)
         for name, where in places
     ]
     return specs, [f"Categorical on {called(columns, which)}{' together' * one}"] * bool(which)
 
 
-def _of_words(columns, taken, names=None):
+def _of_words(columns, names, others):
     """(kernels, phrases) of the columns of texts and of sequences."""
-    texts, names = _of_kind(columns, "texts"), names or [column.name for column in columns]
-    specs = [KernelSpec(_other(names[k], taken, "words"), words(), [k], "zero") for k in texts]
+    texts = _of_kind(columns, "texts")
+    specs = [KernelSpec(_other(names[k], others, "words"), words(), [k], "zero") for k in texts]
     said = [f"tf-idf of the words in {called(columns, texts)}"] * bool(texts)
     for k in _of_kind(columns, "sequences"):
         own, more = of_sequences(columns[k], [k], names[k])
@@ -298,9 +298,9 @@ def _places(groups, every):
     return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else said[0]
 
 
-def _other(name, taken, more):
+def _other(name, specs, more):
     """The name, or "name, more" if another kernel has it."""
-    return f"{name}, {more}" if name in taken else name
+    return f"{name}, {more}" if any(spec.name == name for spec in specs) else name
 
 
 def _described(name, x, sequences=False):
