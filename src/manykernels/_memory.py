@@ -4,6 +4,9 @@ The parts are alternatives or follow one another, so that their shares need not 
 this table and lists what the limit does not count.
 """
 
+import os
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -58,3 +61,13 @@ class MemoryBudget(NamedTuple):
         """Bytes for this part, one of `SHARES`."""
         divisor, unlimited = SHARES[part]
         return unlimited if self.limit is None else self.limit // divisor
+
+
+def machine_memory() -> float:
+    """Bytes of memory of this machine, or of the container if that is less; infinite where they are unknown."""
+    found = float("inf")
+    with suppress(AttributeError, OSError, ValueError):  # sysconf is Python's on Unix
+        found = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    with suppress(OSError, ValueError):
+        found = min(found, float(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return found

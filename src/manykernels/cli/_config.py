@@ -22,7 +22,7 @@ KERNELS = (
 UNSCALED = ("Categorical", "Gower", "Precomputed", "Tfidf")  # they take no scale = true
 STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")  # for sequences
 SETTINGS = {"C": float, "p": float, "q": float, "nu": float, "kernel": list}  # and their types
-SETTINGS |= dict.fromkeys(("target", "id", "task", "loss", "normalize", "adjust"), str)
+SETTINGS |= dict.fromkeys(("target", "id", "task", "loss", "normalize", "adjust", "approximation"), str)
 RESERVED_KEYS = (
     "name",
     "kernel",

@@ -184,6 +184,7 @@ def read_target(y, task):
 def estimator(job: Job, search: bool = False, **more: Any) -> Any:
     """The unfitted estimator of a job; the default loss of regression is the squared loss."""
     settings, options = job.settings, {"kernels": job.kernels, **more}
+    options |= {"approximation": settings["approximation"]} if "approximation" in settings else {}
     options |= {"normalize": _normalization(settings["normalize"])} if "normalize" in settings else {}
     if job.task == "one-class":
         wrong = [name for name in ("C", "loss") if name in settings]

@@ -39,8 +39,11 @@ Normalize = Annotated[
     str | None, typer.Option(help="multiplicative, spherical (for unequal lengths), trace or none; chosen by default.")
 ]
 Nu = Annotated[float | None, typer.Option(help="The share of outliers, for --task one-class.")]
-FIT_SETTINGS = "target", "C", "p", "task", "loss", "q", "nu", "normalize", "id", "labels", "adjust"
-CV_SETTINGS = "target", "task", "loss", "q", "normalize", "id", "labels", "groups", "adjust"
+Approximation = Annotated[
+    str | None, typer.Option(help="nystroem or rff: kernels of low rank, for many examples; docs/lowrank.md.")
+]
+FIT_SETTINGS = "target", "C", "p", "task", "loss", "q", "nu", "normalize", "id", "labels", "adjust", "approximation"
+CV_SETTINGS = "target", "task", "loss", "q", "normalize", "id", "labels", "groups", "adjust", "approximation"
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ class FitOptions:
     id: Id = None
     labels: Labels = None
     adjust: Adjust = None
+    approximation: Approximation = None
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Let predict write probabilities, for any loss; takes 5 more fits.")
     ] = False
@@ -83,7 +87,7 @@ def fit(asked: FitOptions) -> None:
     given["C"] = read_C(asked.C)
     given |= times_of(asked)
     job = prepare(asked.data, asked.config, given, say)
-    model = estimator(job, verbose=progress(asked.quiet), **_calibration(job, asked.probabilities))
+    model = estimator(job, verbose=verbose(asked.quiet), **_calibration(job, asked.probabilities))
     extra = {} if job.covariates is None else {"covariates": job.covariates}
     model.fit(job.X, job.y, **extra) if job.y is not None else model.fit(job.X)
     if job.y is not None:
@@ -91,6 +95,7 @@ def fit(asked: FitOptions) -> None:
     model.id_name_, model.decimal_commas_ = job.settings.get("id", ""), job.commas
     if job.chosen:
         model.kernels_chosen_ = job.chosen
+    model.verbose = False
     model.save(output)
     say(f"{output} is written{over}; `manykernels predict {output} NEW` uses it, with NEW data like {asked.data}.")
     facts = summary(job, model)
@@ -118,6 +123,7 @@ class CVOptions:
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5
     groups: Groups = None
     adjust: Adjust = None
+    approximation: Approximation = None
     json: Json = False
     quiet: Quiet = False
     debug: Debug = False
@@ -133,7 +139,7 @@ def cv(asked: CVOptions) -> None:
     if job.task == "one-class":
         raise Wrong("cv needs targets for its scores, and --task one-class has none: give another task.")
     splits = _splits(job, folds)
-    search = estimator(job, search=True, Cs=Cs, cv=splits, verbose=progress(asked.quiet))
+    search = estimator(job, search=True, Cs=Cs, cv=splits, verbose=verbose(asked.quiet))
     search.set_params(regularizer=ps)
     search.fit(job.X, job.y, groups=job.groups, covariates=job.covariates)
     found = search.cv_results_
@@ -188,6 +194,11 @@ def progress(quiet: bool) -> bool:
         return False
     rich.reconfigure(stderr=True)
     return True
+
+
+def verbose(quiet: bool) -> bool | str:
+    """The `verbose` of estimators: bars, or lines of fits that take long where stderr is no terminal."""
+    return progress(quiet) or (False if quiet else "lines")
 
 
 def times_of(asked: Any) -> dict[str, str]:

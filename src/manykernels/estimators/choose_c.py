@@ -139,7 +139,8 @@ def _path(plan, Cs, first):
     """(leave-one-out decisions (K, T, n), solutions [K][problems]) at the K candidates Cs."""
     fits, count = ScoredFits(replace(plan, tries=len(Cs)), [first], loo=True), len(plan.labels) * len(Cs)
     decisions, solutions = [[] for _ in Cs], [[] for _ in Cs]
-    with show_count("choosing C", count) if plan.verbose and len(Cs) > 1 else nullcontext(lambda: None) as tick:
+    shown = plan.verbose and len(Cs) > 1
+    with show_count("choosing C", count, plan.verbose) if shown else nullcontext(lambda: None) as tick:
         for k in range(len(plan.labels)):
             for at in sorted(range(len(Cs)), key=lambda at: distance(Cs[at])):
                 solutions[at].append(fits.solution(k, Cs[at]))

@@ -97,8 +97,8 @@ class MKLOneClass(OutlierMixin, MKLBase):
     random_state : None, int, RandomState or Generator, default None
         Seed of the order of the examples in solver "coordinate" and of `approximation`; nothing else is random. None
         means 0: fits are deterministic.
-    verbose : bool, default False
-        Whether to show progress, with an estimate of the time left.
+    verbose : bool or "lines", default False
+        Whether to show progress, with the time left; "lines" writes a line on stderr every ten seconds, for logs.
     warm_start : bool, default False
         Whether fit starts from the last solution.
     checkpoint : path or None, default None

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ from .checkpoint import identify, parts_of
 from .choose_c import is_auto, with_chosen_C
 from .convergence import warn_units
 from .covariates import Covariates, refuse_covariates, warn_without_events
+from .forecast import forecast
 from .metric import kernels_known, learns_metric, with_learned_metric
 from .new_data_warning import warn_of_data
 from .progress import show_progress
@@ -180,7 +182,7 @@ class BasePlan:
             self.checkpoints[0].file.choose(identify({"C": self.examples.C}, metric=self.metric))
         (title, bank), found, warm = self._begin(), [], self.start or warm
         for k, label in enumerate(self.labels):
-            with show_progress(title + label, self.tol) if self.verbose else nullcontext() as callback:
+            with show_progress(title + label, self.tol, self.verbose) if self.verbose else nullcontext() as callback:
                 found.append(self.solve_part(k, bank, warm[k] if k < len(warm) else None, callback))
             if found[-1].interrupted:
                 break
@@ -268,7 +270,7 @@ class FitPlan(BasePlan):
 
         def plain(exact: bool = regularizer.exact) -> Any:
             smooth = examples.loss.smooth and not is_auto(model.C)
-            return model._make_bank(X, weight, exact, examples.card, smooth)
+            return model._make_bank(X, weight, exact, examples.card, smooth, partial(forecast, model, examples))
 
         bank = plain() if make_bank is None else make_bank(X, weight, rows, plain)
         plan = cls(**settings, rows=rows, bank=with_slack(bank, regularizer) if model.slack else bank)

@@ -1,6 +1,8 @@
 """The progress bar of `verbose=True`: the gap on a logarithmic scale, and the time left."""
 
 import math
+import sys
+import time
 from contextlib import contextmanager
 
 import numpy as np
@@ -8,35 +10,56 @@ import numpy as np
 from ..solvers import Monitor
 
 N_LATEST_RECORDS = 8  # for the estimate of the time left
+PLAIN_SECONDS = 10.0  # between two lines
+LINES = "lines"  # a value of verbose
+
+
+class PlainLines:
+    """Lines on stderr, at most one in `PLAIN_SECONDS`, of verbose="lines"; they take the place of bars."""
+
+    def __init__(self, label, verbose):
+        self.plain, self.label, self.last = verbose == LINES, label, time.monotonic()
+
+    def __call__(self, text):
+        if self.plain and time.monotonic() - self.last >= PLAIN_SECONDS:
+            self.last = time.monotonic()
+            print(f"{self.label}: {text}", file=sys.stderr, flush=True)
 
 
 @contextmanager
-def show_progress(label, tol):
-    """Yields a `Bar`, the monitor of a run."""
+def show_progress(label, tol, verbose=True):
+    """Yields a `Bar`, the monitor of a run; `verbose` is the parameter of an estimator."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     fields = TextColumn("gap {task.fields[gap]}"), TimeElapsedColumn(), TextColumn("{task.fields[more]}")
-    with Progress(TextColumn("{task.description}", markup=False), BarColumn(), *fields) as progress:
-        yield Bar(progress, label, tol)
+    title = TextColumn("{task.description}", markup=False)
+    with Progress(title, BarColumn(), *fields, disable=verbose == LINES) as progress:
+        yield Bar(progress, label, tol, verbose)
 
 
 @contextmanager
-def show_count(label, total):
+def show_count(label, total, verbose=True):
     """Yields a function to call after each of `total` fits (None: unknown); the bar shows their number and the time."""
     from rich import progress as parts
 
     columns = parts.TextColumn("{task.description}"), parts.BarColumn(), parts.MofNCompleteColumn()
     times = parts.TimeElapsedColumn(), parts.TimeRemainingColumn(), parts.TextColumn("left")
-    with parts.Progress(*columns, *times) as progress:
-        task = progress.add_task(label, total=total)
-        yield lambda: progress.advance(task)
+    with parts.Progress(*columns, *times, disable=verbose == LINES) as progress:
+        task, say = progress.add_task(label, total=total), PlainLines(label, verbose)
+
+        def tick():
+            progress.advance(task)
+            say(f"{progress.tasks[0].completed:.0f} of {total or 'unknown'}")
+
+        yield tick
 
 
 class Bar(Monitor):
     """Full when the gap reaches `tol`."""
 
-    def __init__(self, progress, label, tol):
+    def __init__(self, progress, label, tol, verbose=True):
         self.progress, self.tol, self.records, self.left = progress, tol, [], ""
+        self.say = PlainLines(label, verbose)
         self.task = progress.add_task(label, total=1.0, gap="-", more="")
 
     def record(self, record):
@@ -54,11 +77,13 @@ class Bar(Monitor):
         rest = math.log(max(gap, self.tol) / self.tol) / math.log(max(1.0 / self.tol, math.e))
         done = max(self.progress.tasks[0].completed, 1.0 - rest)
         self.progress.update(self.task, completed=done, gap=f"{gap:.1e}", more=self.left)
+        self.say(f"gap {gap:.1e}, {self.left}".rstrip(", "))
 
     def visited(self, count, total):
         """Within a pass over the examples."""
         more = f"{count:,} of {total:,} examples visited"
         self.progress.update(self.task, more=f"{self.left}, {more}" if self.left else more)
+        self.say(more)
 
     def resumed(self, gap, seconds):
         """A checkpoint was found."""

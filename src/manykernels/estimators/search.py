@@ -82,7 +82,7 @@ class Search:
         folds, count = self.folds, len(self.splits)
         total = None if self.adaptive else self.scores.size
         threads, group = min(n_threads(model.n_jobs), count), {}
-        with show_count("cross-validation", total) if model.verbose else nullcontext() as self.tick:
+        with show_count("cross-validation", total, model.verbose) if model.verbose else nullcontext() as self.tick:
             while (todo := self._next()).any():
                 for k, (train, test) in enumerate(self.splits):
                     group[k] = folds.get(k) or SharedFold(kernels, train, test, is_precomputed(model), model.psd)

@@ -90,11 +90,9 @@ class KernelList(Tagged):
         """
         if isinstance(kernels, KernelList):
             return kernels
+        chosen, note = None, ""
         if isinstance(kernels, str) and kernels == "auto":
-            specs, chosen, note = choose_kernels(split(X)[0], memory_limit, weights)
-            found = cls(specs, X, weights)._with_facts(X)
-            found.chosen, found.note = chosen, note
-            return found
+            kernels, chosen, note = choose_kernels(split(X)[0], memory_limit, weights)
         if isinstance(kernels, dict):
             raise ValueError("kernels is a dict: give a list [(name, kernel), ...], list(kernels.items()).")
         if isinstance(kernels, Kernel | str | KernelSpec) or not isinstance(kernels, Iterable):
@@ -104,7 +102,9 @@ class KernelList(Tagged):
             raise ValueError("kernels=[] has no kernel; give at least one, such as RBF(gamma=0.1).")
         if change is not None:
             specs = [spec._replace(kernel=change(as_kernel(spec.kernel), m)) for m, spec in enumerate(specs)]
-        return cls(specs, X, weights)._with_facts(X)
+        found = cls(specs, X, weights)._with_facts(X)
+        found.chosen, found.note = chosen, note
+        return found
 
     def __init__(self, specs: list[KernelSpec], X: Any, weights: np.ndarray | None = None) -> None:
         data, task = split(X)

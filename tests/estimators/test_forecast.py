@@ -1,0 +1,70 @@
+"""Issue 18, point 9: a long fit says what it takes before it begins, and how it goes on."""
+
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from manykernels import MKLClassifier, MKLRegressor, load
+from manykernels.cli import app
+from manykernels.estimators import forecast, progress
+from manykernels.kernels import RBF
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(400, 3))
+y = X[:, 0] + 0.5 * rng.normal(size=400)
+KERNELS = [RBF(gamma=g) for g in (0.1, 1.0)]
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """A machine that needs minutes for these examples."""
+    monkeypatch.setattr(forecast, "PAIR_SECONDS", 1e-3)
+
+
+@pytest.mark.parametrize("kernels", ["auto", KERNELS])
+def test_memory_that_the_machine_lacks_is_said_at_once(kernels, monkeypatch):
+    monkeypatch.setattr(forecast, "machine_memory", lambda: 39_000.0)  # 100 of 400 examples are active at first
+    model = MKLClassifier(kernels, C=1.0)
+    with pytest.raises(ValueError, match='400 examples × .* at least 0.0 MiB .*approximation="nystroem".*memory_limit'):
+        model.fit(X, y > 0)
+    model.set_params(approximation="nystroem", rank=8).fit(X, y > 0)
+    assert model.predictor_.kernel_list.kernels[0].rank == 8 and model.duality_gap_ <= model.tol
+    monkeypatch.setattr(forecast, "machine_memory", lambda: 50_000.0)
+    model.set_params(approximation=None).fit(X, y > 0)
+    with pytest.raises(ValueError, match="at least 0.6 MiB of memory"):  # all examples are active
+        MKLClassifier(kernels, loss="logistic", C=1.0).fit(X, y > 0)
+
+
+def test_a_fit_of_minutes_says_so_and_how_to_see_it(slow, capsys):
+    model = MKLRegressor(KERNELS, C=1.0)
+    with pytest.warns(UserWarning, match="400 examples × 2 kernels .*expect about .*min.*memory. verbose=True"):
+        model.fit(X, y)
+    assert "expect about" not in capsys.readouterr().err
+    model.set_params(verbose=True).fit(X, y)
+    assert "400 examples × 2 kernels are compared pair by pair: expect about" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_short_fit_says_nothing(capsys):
+    MKLRegressor(KERNELS, C=1.0).fit(X, y)
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_the_command_line_shows_progress_where_there_is_no_terminal(quiet, slow, tmp_path, monkeypatch):
+    monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.0)
+    table = "\n".join(["a,b,c,y", *(",".join(map(str, [*row, label])) for row, label in zip(X, y > 0, strict=True))])
+    (tmp_path / "table.csv").write_text(table)
+    told = ["fit", str(tmp_path / "table.csv"), "-t", "y", "-o", str(tmp_path / "model.mk")]
+    result = CliRunner().invoke(app, told + ["-q"] * quiet)
+    assert result.exit_code == 0, result.stderr
+    for words in ("choosing C: 1 of 4", "kernels: gap", "expect about"):
+        assert (words in result.stderr) != quiet and words not in result.stdout
+    result = CliRunner().invoke(app, [*told, "--approximation", "nystroem"])
+    assert result.exit_code == 0 and load(tmp_path / "model.mk").approximation == "nystroem"
+
+
+def test_the_memory_of_this_machine_is_known():
+    assert sys.platform == "win32" or 2**28 < forecast.machine_memory() < 2**50
