@@ -305,7 +305,7 @@ def container(rng, world, call, args, argument):
         if kind in ("array", "tasks"):
             forms = [value.tolist(), np.asfortranarray(value), tuple(map(tuple, value)), scipy.sparse.csr_array(value),
                      scipy.sparse.csc_matrix(value)]  # fmt: skip
-            dense = call.name in ("feature_shares", "column_relevance", "suggest")
+            dense = call.name in ("feature_shares", "column_relevance", "suggest", "relevance", "report")
             return Trial({**args, "X": forms[rng.integers(3 if dense else 5)]}, (SAME,))
         if kind == "sequences":
             forms = [tuple(value), np.array(value), np.array(value, object), pd.Series(value),

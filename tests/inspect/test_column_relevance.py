@@ -1,5 +1,7 @@
 """The relevance of single columns inside a source, on held-out examples (issue 15)."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -7,7 +9,7 @@ from sklearn.inspection import permutation_importance
 from sklearn.model_selection import GroupKFold, KFold
 
 from manykernels import MKLClassifier, MKLRegressor
-from manykernels.inspect import column_relevance
+from manykernels.inspect import column_relevance, relevance
 from manykernels.kernels import RBF, Linear, Views
 from manykernels.strings import Spectrum
 
@@ -33,6 +35,15 @@ def test_columns_of_a_table_lose_the_score_that_scikit_learn_measures():
     assert low[3] > 0 and found.measure("permute").se[0] < 0.1
     assert "Columns were only permuted" in str(found) and str(found).startswith("column ")
     assert len(found.plot().get_yticklabels()) == 5
+
+
+def test_a_table_as_a_list_of_rows_has_the_relevance_of_the_array():
+    X, _, y = planted(40)
+    model = MKLRegressor([RBF(0.1), ("line", Linear(), [0, 1])], C=1.0)
+    for measure in (partial(column_relevance, n_permutations=1), partial(relevance, n_permutations=1, refits=0)):
+        one, other = measure(model, X, y, cv=2), measure(model, X.tolist(), y, cv=2)
+        assert one.names == other.names
+        np.testing.assert_array_equal(one.score_permuted, other.score_permuted)
 
 
 @pytest.mark.parametrize("form", ["dict", "sparse", "missing"])

@@ -13,7 +13,7 @@ from sklearn.base import clone, is_classifier
 from .._validation import parse_bytes
 from ..banks.dense import DenseBank, NothingVaries, SomeDoNotVary
 from ..estimators.calibration import learn_sigmoids
-from ..estimators.check_inputs import is_precomputed, take_examples
+from ..estimators.check_inputs import as_mixed, is_precomputed, take_examples
 from ..estimators.fold_model import FoldModel
 from ..estimators.plan import FitPlan, read_examples
 from ..inner.systems import blas_for
@@ -80,6 +80,8 @@ class Fold:
         self.n_train, self.n_test = len(train), n_examples(self.X)
         self.given = *given, train_weight, train_covariates  # to the fit, by `read_examples`
         examples = read_examples(self.model, *self.given)
+        if isinstance(self.X, list | tuple) and getattr(examples.X, "ndim", 1) == 2:  # a table as a list of rows
+            self.X = np.asarray(as_mixed(self.X))
         self.plan = plan_fit(self.model, examples)
         if is_classifier(model) and model.calibrate is not None:
             self.model.calibration_ = learn_sigmoids(self.model, *given, examples)
