@@ -257,7 +257,8 @@ def dtypes(rng, world, call, args, argument):
         return None
     value, dtype = args[argument], str(rng.choice(FLOATS + WHOLE))
     if isinstance(value, dict):
-        return Trial({**args, argument: {name: part.astype(dtype) for name, part in value.items()}}, (SAME,))
+        made = {name: part.astype(dtype.lstrip(">")) for name, part in value.items()}
+        return Trial({**args, argument: made}, (SAME,))
     if hasattr(value, "columns") and argument == "X" and rng.random() < 0.5:
         dtype = str(rng.choice(["Int64", "Float32", "Float64", "Int8"]))
     if array(value if not hasattr(value, "columns") else 0).dtype.kind not in "iuf" or world.target == "times":
@@ -265,8 +266,8 @@ def dtypes(rng, world, call, args, argument):
             return None
     if argument == "y" and world.target == "numbers" and dtype == "u1":
         dtype = "i1"
-    if argument == "groups" and dtype == "O":
-        dtype = "i2"
+    if dtype == "O" and argument in ("groups", "y") or dtype.startswith(">") and hasattr(value, "iloc"):
+        dtype = "i2"  # scikit-learn takes no numbers as objects for labels, and pandas no other order of bytes
     return Trial({**args, argument: value.astype(dtype)}, (SAME,))
 
 
