@@ -138,10 +138,8 @@ class BasePlan:
         The `CheckpointSlot` of each problem, or None.
     start : list of Solution
         Where the problems begin if the plan has chosen C on all examples, else empty.
-    C_scores : dict or None
-        The candidates for C and their scores, if the plan has chosen C.
-    shift : array (T,) or 0.0
-        What the intercepts gain if classes have weights and the plan has chosen C, see `choose_c.shift_of`.
+    C_scores, shift : dict or None; array (T,) or 0.0
+        If the plan has chosen C: the candidates and their scores, and what intercepts gain (`choose_c.shift_of`).
     metric : dict or None
         The metric of the columns of each source, if the plan has learned one, see `metric.Rounds.table`.
     """
