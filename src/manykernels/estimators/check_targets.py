@@ -12,6 +12,8 @@ from .._validation import shown
 from ..kernels.normalize import precision
 from .check_inputs import refuse_iterator
 
+MAX_COST = 1e100
+
 
 def check_weight(sample_weight, n):
     """Sample weights (n,) as float64 ≥ 0, not all zero; ones for None."""
@@ -39,6 +41,15 @@ def check_several(weight):
         raise ValueError(
             f"sample_weight of example {top} is {weight[top]:g}, and all others together have {rest:g}: that leaves "
             "one example to learn from. Give weights of similar size."
+        )
+
+
+def check_costs(c):
+    """A ValueError if products of costs, C times the weights (n,), overflow."""
+    if not c.max() < MAX_COST:
+        raise ValueError(
+            f"C times the weight of an example is {c.max():.0e}, and products of such numbers overflow: divide "
+            "sample_weight by its mean, which changes only what C means, or lower C."
         )
 
 

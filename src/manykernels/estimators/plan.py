@@ -33,6 +33,7 @@ from ..solvers import seed_of
 from ._diagonal_warning import warn_diagonal
 from ._slack import with_slack
 from .check_inputs import is_precomputed, take_examples
+from .check_targets import check_costs
 from .checkpoint import identify, parts_of
 from .choose_c import is_auto, with_chosen_C
 from .convergence import warn_units
@@ -44,7 +45,6 @@ from .progress import show_progress
 from .tasks import with_task
 from .tensors import to_host
 
-MAX_COST = 1e100  # C times a weight
 MAX_PARTS = 2**24  # parts of kernels in decisions, in memory at a time
 
 
@@ -161,11 +161,7 @@ class BasePlan:
     @staticmethod
     def settings(model: Any, examples: Examples, X: Any) -> dict[str, Any]:
         """The fields of this class; X is what a checkpoint knows the examples by."""
-        if not examples.c.max() < MAX_COST:
-            raise ValueError(
-                f"C times the weight of an example is {examples.c.max():.0e}, and products of such numbers overflow: "
-                "divide sample_weight by its mean, which changes only what C means, or lower C."
-            )
+        check_costs(examples.c)
         seed, labels = seed_of(model.random_state), examples.labels()
         data = X, examples.Y, examples.weight, examples.task, examples.covariates
         slots = parts_of(model, len(labels), seed, *data)
