@@ -15,6 +15,7 @@ from manykernels.banks.words import tables
 from manykernels.banks.words.tables import TableBank
 from manykernels.kernels import RBF, KernelList
 from manykernels.sequences import Alphabet
+from manykernels.solvers import checkpoint_file
 from manykernels.strings import GappedKmer, Mismatch, Spectrum, _window_pairs, word_table
 from manykernels.strings.word_table import WindowTable
 
@@ -272,3 +273,38 @@ def test_what_is_asked_once_of_few_sequences_needs_no_table_of_all_words(monkeyp
     once.once = True
     np.testing.assert_allclose(once.parts(X[:20], A, theta), by_tables, atol=1e-9)
     assert 10 not in tables
+
+
+def test_a_checkpoint_and_the_progress_follow_the_steps_within_the_one_inner_problem(tmp_path, monkeypatch):
+    """Issue 18: one kernel is one inner problem, and the first state was written at its end: nothing was saved."""
+    monkeypatch.setattr(explicit, "MAX_BUILT_EXAMPLES", 10)
+    monkeypatch.setattr(tables, "PRODUCTS", 0)
+    monkeypatch.setattr(checkpoint_file, "WRITE_INTERVAL", 0.0)
+    monkeypatch.setattr(checkpoint_file, "WRITE_PAUSE", 0)
+    rng = np.random.default_rng(1)
+    X, y = ["".join(row) for row in rng.choice(list("ACGT"), (200, 40))], rng.integers(2, size=200)
+    X = [x[:20] + "TGACTC" + x[26:] if own and i % 5 else x for i, (x, own) in enumerate(zip(X, y, strict=True))]
+    count, stop, multiply = [0], [np.inf], WindowTable.multiply
+
+    def counted(own, *args):
+        count[0] += 1
+        if count[0] > stop[0]:
+            raise MemoryError  # as if the process were killed
+        return multiply(own, *args)
+
+    monkeypatch.setattr(WindowTable, "multiply", counted)
+    kernels, path = [("gkm", GappedKmer(6, 4, reverse_complement=True))], tmp_path / "fit.ckpt"
+
+    def products(checkpoint):
+        count[0] = 0
+        model = MKLClassifier(kernels, C=1.0, normalize="spherical", checkpoint=checkpoint).fit(X, y)
+        assert model.duality_gap_ <= model.tol
+        return count[0], model
+
+    fresh, model = products(None)
+    assert len(model.history_) > 5 and model.history_[0]["gap"] > 0.1  # what a progress bar sees
+    stop[0] = 0.8 * fresh
+    with pytest.raises(MemoryError):
+        products(path)
+    stop[0] = np.inf
+    assert products(path)[0] < 0.7 * fresh

@@ -83,6 +83,8 @@ class _Search:
             if not self._newton(gap):
                 break
             gap = self._judge()
+            if problem.tell is not None:
+                problem.tell(*self.best)
             if not self.definite:  # there may be no minimum: return the best point
                 break
         a, outputs, b, gap = self.best

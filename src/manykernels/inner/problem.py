@@ -62,6 +62,7 @@ class InnerProblem:
     summed = True  # whether the equality constraints fix Σ a, or nothing
     limit = MAX_INTERIOR_EXAMPLES
     n_jobs: int | None = 1
+    tell: Any = None  # called with (a, outputs, b, gap) after a step where K is an `Operator`
 
     def __init__(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool, n_jobs: int | None = 1) -> None:
         self.loss, self.y, self.c, self.intercept, self.n_jobs = loss, y, c, intercept, n_jobs

@@ -180,6 +180,8 @@ class Wrapper(Run):
             inner_problem(self.problem, y[rows], c[rows], rows)
             for y, c in zip(self.problem.Y, self.problem.c, strict=True)
         ]
+        if self.problem.bank.even and len(self.inners) == len(self.kernels) == 1:
+            self.inners[0].tell = self._within
         self.bank, self.whole = self.problem.bank, len(rows) == self.n
         self.local, self.picked = rows, self.kernels
         if not self.whole or self.n <= 3 * FIRST_ACTIVE or len(self.kernels) < self.bank.M:
@@ -187,6 +189,15 @@ class Wrapper(Run):
             if small is not None:
                 self.bank, self.local, self.picked = small, np.arange(len(rows)), np.arange(len(self.kernels))
         self.cols = None if self.whole else self.local
+
+    def _within(self, a, outputs, b, _):
+        """Records a step of the inner problem, which is the whole problem where one kernel is even: see `_activate`."""
+        problem, rows = self.problem, self.rows
+        self.a[:, rows], self.b = a, np.array([b])
+        q = np.array([a @ outputs]) / self.theta
+        losses = problem.losses(outputs[None], self.b, rows)
+        certificate = problem.certificate(losses, a[None], self.b, self.theta, q, rows)
+        self.record(self.theta, self.a, certificate, certified=False, n_active=len(rows))
 
     def _full(self, theta):
         weights = np.zeros(self.bank.M)
