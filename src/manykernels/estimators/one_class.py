@@ -256,8 +256,8 @@ class MKLOneClass(OutlierMixin, MKLBase):
         C, Y = c.max() / weight.max(), np.ones((1, len(weight)))
         return Examples(X, Y, weight, c, loss, C, intercept=not level, task=task, card=card)
 
-    def _make_bank(self, X, weight, exact=False, card=None, smooth=False):
-        bank = super()._make_bank(X, weight, exact, card, smooth)
+    def _make_bank(self, X, weight, *options, **more):
+        bank = super()._make_bank(X, weight, *options, **more)
         if self.formulation == "svdd":
             diagonals = bank.diagonals()
             uneven = (np.abs(diagonals - diagonals[:, :1]) > 1e-5 * diagonals.max()).any(axis=1) & bank.usable
