@@ -145,13 +145,13 @@ def renamed_view(rng, world, call, args, argument):
 
 @change("rare class", "y")
 def rare_class(rng, world, call, args, argument):
-    """Two examples are of a rare class, and there are more folds."""
+    """One example is of a rare class, and there are more folds."""
     if world.target != "classes" or call.new or not call.ordered or "y" not in args:
         return None
     if call.name not in ("search", "report"):
         return None
     args, y = {name: args[name] for name in ("X", "y", "task") if name in args}, args["y"].copy()
-    y[:2] = 77 if array(y).dtype.kind in "iu" else "rare"
+    y[:1] = 77 if array(y).dtype.kind in "iu" else "rare"
     return Trial({**args, "y": y}, (SAID,), ("77", "rare", "least populated"), args, train={**args, "y": y})
 
 
