@@ -43,11 +43,12 @@ BLOCKS = {
     "banks.words.trie": {"PACKED_ROWS": 6, "MIN_ROWS": 3},
     "banks.words.degree": {"EXAMPLES_PER_BLOCK": 11},
     "banks.words.linadd": {"LOOK_UP_ROWS": 7},
-    "banks.words.tables": {"LOOK_UP_ROWS": 7, "MIN_LANE_LETTERS": 40},
+    "banks.words.tables": {"LOOK_UP_ROWS": 7},
     "banks.words._trie_stores": {"ROWS_COMPARED": 5},
     "banks.words.degree_predictor": {"NEW_SEQUENCES_PER_TILE": 7},
     "estimators.plan": {"MAX_PARTS": 90},
     "estimators.survival_times": {"PAIRS": 30},
+    "strings.word_table": {"MIN_LANE_LETTERS": 40},
     "inspect.fold": {"MAX_MOVED_ENTRIES": 60},
     "inspect.explain": {"COPIES": 9},
 }

@@ -137,7 +137,7 @@ def test_the_table_of_weights_has_shares_of_all_kernels():
     theta = model.kernel_weights_
     order = np.argsort(-theta)[:2]
     table = weights_table(model, top=2)
-    cells = [list(column.cells) for column in table.columns]
+    cells = [list(map(str, column.cells)) for column in table.columns]
     share = theta[order] / theta.sum()
     assert cells[0] == [model.kernel_names_[m] for m in order] and cells[1] == [f"{theta[m]:.4f}" for m in order]
     assert cells[2] == [f"{s:.1%}" for s in share] and cells[3] == [f"{s:.1%}" for s in np.cumsum(share)]
