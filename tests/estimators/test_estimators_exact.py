@@ -183,7 +183,7 @@ def test_the_median_distance_is_that_of_the_copies():
 def test_class_weight_is_sample_weight_by_class(classes):
     X, y = classes
     kernels = [RBF(gamma=0.2), Linear()]
-    a = MKLClassifier(kernels, class_weight={0: 1.0, 1: 3.0}, normalize="trace", tol=1e-8).fit(X, y)
+    a = MKLClassifier(kernels, C=1.0, class_weight={0: 1.0, 1: 3.0}, normalize="trace", tol=1e-8).fit(X, y)
     c = SVC(kernel="precomputed", class_weight={0: 1.0, 1: 3.0}, tol=1e-10).fit(a.combined_kernel(X), y)
     np.testing.assert_allclose(a.decision_function(X), c.decision_function(a.combined_kernel(X)), atol=1e-3)
 
