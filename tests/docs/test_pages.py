@@ -40,9 +40,12 @@ NOT_RUN = {  # commands, and why no test runs them; they are checked to name wha
     "python -m papers all --quick": "it takes minutes; .ci/run runs it",
     "python -m benchmarks.fuzz": "it takes minutes; tests/test_fuzz.py runs some of its cases",
     "python -m benchmarks.journeys --cases 500": "it takes minutes; tests/test_journeys.py runs some of its cases",
+    "python -m benchmarks.metamorphic --cases 500": "it takes minutes; tests/test_metamorphic.py runs some cases",
     "sphinx-build -W docs build/site": "it takes minutes; .ci/run runs it",
     ".ci/open_pages build/site shots": "it opens the site that sphinx-build made; .ci/run runs it",
     ".ci/run": "it makes an environment and runs this suite",
+    ".ci/floors": "it makes an environment and runs a part of this suite",
+    ".ci/loops": "it runs a part of this suite in two slower ways",
     ".ci/release": "it makes environments and runs this suite",
     "manykernels demo": "tests/cli/test_demo.py runs it",
 }
