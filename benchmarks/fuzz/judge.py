@@ -169,6 +169,7 @@ def _recompute(case, model, decision, ours):
         if decision is not None and known and len(rows) == n:
             ours_now = decision[k : k + len(Y)] if len(parts) > 1 else decision
             b = solution.b[:, None] if case.told["loss"] != "level_set" else -1.0
+            b = b + np.reshape(getattr(model, "intercept_shift_", 0.0), (-1, 1))[k : k + len(Y)]
             error = np.abs(ours_now - np.asarray(value["outputs"] + b, float))
             size = np.asarray(np.abs(value["outputs"]) + np.abs(b), float)  # the two may cancel
             allowed = 8 * value["E"] + 1e-9 * np.abs(ours_now) + 4 * UNIT * size + 1e-290

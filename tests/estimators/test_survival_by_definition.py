@@ -156,14 +156,18 @@ def test_names_of_times_and_events_in_frames():
         frame = pd.DataFrame({stratum: s, "T": t, "E": e})
         found = read_times(frame)
         assert found.tolist() == wanted.tolist() and found.dtype["stratum"] == s.dtype
-        assert read_times(frame, ["u", "v", "u"])["stratum"].tolist() == ["u", "v", "u"]  # the argument goes first
-    both = pd.DataFrame({"status": 1 - e, "event": e, "t": t[::-1], "time": t})  # the first name that is known
-    assert read_times(both).tolist() == wanted[["event", "time"]].tolist()
-    for three in (np.column_stack([e, t, s]), np.array(list(zip(e, t, s, strict=True)), "i4, f8, i8")):
+        with pytest.raises(ValueError, match=f"its own strata, '{stratum}', and strata is given too"):
+            read_times(frame, ["u", "v", "u"])
+    both = pd.DataFrame({"status": 1 - e, "event": e, "t": t[::-1], "time": t})
+    with pytest.raises(ValueError, match="leave out 'status', 't'"):
+        read_times(both)
+    fields = np.array(list(zip(e, t, s, strict=True)), [("event", "i4"), ("time", "f8"), ("stratum", "i8")])
+    for three in (np.column_stack([e, t, s]), fields):
         assert read_times(three)["stratum"].tolist() == [4, 4, 5]
-        assert read_times(three, list("uvu"))["stratum"].tolist() == list("uvu")
+        with pytest.raises(ValueError, match="strata is given too"):
+            read_times(three, list("uvu"))
     for bad, says in (
-        (np.zeros(3, "?, f8, i4, i4"), "y has the fields"), (np.zeros(3, [("e", "?")]), "y has the fields"),
+        (np.zeros(3, "?, f8, i4, i4"), "leave out 'f2', 'f3'"), (np.zeros(3, [("e", "?")]), "y has shape"),
         (np.zeros((3, 4)), "y has shape"), (["event", "time"], "are names"), (iter([1]), "only once"),
         (np.array([["yes", "2"], ["no", "1"]], object), "could not convert|first column"),
     ):  # fmt: skip

@@ -166,7 +166,7 @@ def test_auto_kernels_fit_the_data_and_the_memory():
     assert KernelList.from_spec("auto", FRAME, 4 * 400 * 3).M == 6  # too many for one each
     assert auto_kernels(X, 4 * 400 * 3)[0].kernel.gamma == auto_kernels(X)[0].kernel.gamma
     assert KernelList.from_spec("auto", np.arange(30.0)[:, None]).M == 1  # numbers of rows, where there is nothing else
-    assert KernelList.from_spec("auto", {"a": X, "b": X[:, :1]}).M == 4 + 4  # a few a view, not some a column
+    assert KernelList.from_spec("auto", {"a": X, "b": X[:, :1]}).M == 6 + 6  # a few a view, not some a column
 
 
 def test_widths_come_from_the_examples_that_have_the_source():

@@ -57,7 +57,7 @@ WAYS = {
 def test_a_weight_counts_an_example_as_often_as_copies_of_it(way):
     """Widths and transformers, wherever the kernels come from; an example of weight 0 is not there."""
     kernels, data = WAYS[way]
-    scaled = way in ("auto, views", "own scaler")  # a scaler counts every example with a weight once
+    scaled = way == "own scaler"  # which counts every example with a weight once
     counts = np.minimum(COUNTS, 1) if scaled else COUNTS
     found = KernelList.from_spec(kernels, data, weights=counts.astype(float))
     rows = np.repeat(np.arange(30), counts)
@@ -66,7 +66,8 @@ def test_a_weight_counts_an_example_as_often_as_copies_of_it(way):
     assert [type(k) for k in found.kernels] == [type(k) for k in copies.kernels]
     own, other, none = ([numbers_of(k) for k in one.kernels] for one in (found, copies, plain))
     np.testing.assert_allclose(np.concatenate(own), np.concatenate(other), rtol=1e-9)
-    assert not np.allclose(np.concatenate(own), np.concatenate(none), rtol=1e-3)
+    if way != "auto, views":  # whose widths are those of standardised columns
+        assert not np.allclose(np.concatenate(own), np.concatenate(none), rtol=1e-3)
     for one, two in zip(found.views(data), copies.views(data), strict=True):
         if isinstance(one.X, np.ndarray):
             np.testing.assert_allclose(one.X, two.X, atol=1e-9)

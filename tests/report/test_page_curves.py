@@ -70,13 +70,13 @@ def test_curves_of_risk():
         {"name": "low", "examples": 1200, "events": 3, "last": 9.0, "curve": [[2.0, 0.75], [4.0, 0.625]]},
         {"name": "high", "examples": 11, "events": 8, "last": 8.0, "curve": [[1.0, 0.75], [3.0, 0.5], [5.0, 0.25]]},
     ]
-    page = Page(_survival.shown({"groups": groups, "p": 0.0123}))
+    page = Page(_survival.shown({"groups": groups}))
     ((_, rows, _),) = page.tables.values()
     assert [[t for t, _ in row] for row in rows] == [
         ["low risk", "1,200", "3", "not reached"],
         ["high risk", "11", "8", "3.00"],
     ]
-    assert "p = 0.012" in page.words and "2 groups" in page.words
+    assert "2 groups" in page.words
     lines = {given["data-t"]: given["points"] for tag, given in page.marks if "data-t" in given}
     place = lambda t, s: (46 + 288 * t / 9, 10 + 200 * (1 - s))  # noqa: E731
     corners = [(0, 1), (1, 1), (1, 0.75), (3, 0.75), (3, 0.5), (5, 0.5), (5, 0.25), (8, 0.25)]

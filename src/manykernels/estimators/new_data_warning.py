@@ -94,8 +94,8 @@ def warn_of_data(model: Any) -> None:
     √k(x, x) grows with the length, and so does |f(x)|, unless normalize="spherical".
     """
     kernels = model.predictor_.kernel_list
-    if kernels is not None and kernels.note:
-        warnings.warn(kernels.note, UserWarning, stacklevel=caller_level())
+    if kernels is not None and (note := vars(kernels).pop("note", "")):
+        warnings.warn(note, UserWarning, stacklevel=caller_level())
     if kernels is not None and (lost := wordless(kernels, _used(model))) is not None:
         warnings.warn(
             f"{lost[0]!r} reads words of {lost[1]} letters, and the shortest training sequence has {lost[2]}: the "

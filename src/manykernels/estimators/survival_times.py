@@ -124,7 +124,7 @@ def _refuse_unread(names, read, strata):
             "Cox's model with delayed entry, where examples enter the study later, is not supported."
         )
     if strata is not None and len(names) > 2:
-        raise ValueError(f"y has its own strata, {names[2]!r}, and strata is given too: leave out one of them.")
+        raise ValueError(f"y has its own strata, {read[2]!r}, and strata is given too: leave out one of them.")
 
 
 def _events(event):

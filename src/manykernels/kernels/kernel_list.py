@@ -72,7 +72,7 @@ class KernelList(Tagged):
     priors: Any = 1.0  # of a list from a file, whose kernels have their scale already
     training_facts: TrainingFacts | None = None  # facts of the training examples, to which new ones are compared
     unscaled: Any = None  # the same list before its columns were rescaled by `with_metric`
-    note: str = ""  # a warning on the columns of "auto"; no file has it
+    note: str = ""  # a warning on the columns of "auto", which a fit takes away
     chosen: str | None = None  # the sentence that describes the kernels of "auto"; a file has it with the model
 
     @classmethod
@@ -103,7 +103,9 @@ class KernelList(Tagged):
         if change is not None:
             specs = [spec._replace(kernel=change(as_kernel(spec.kernel), m)) for m, spec in enumerate(specs)]
         found = cls(specs, X, weights)._with_facts(X)
-        found.chosen, found.note = chosen, note
+        found.chosen = chosen
+        if note:
+            found.note = note
         return found
 
     def __init__(self, specs: list[KernelSpec], X: Any, weights: np.ndarray | None = None) -> None:
