@@ -14,7 +14,6 @@ from manykernels.kernels import RBF
 from manykernels.sequences import Sequences
 from manykernels.strings import GappedKmer, Spectrum
 
-pytestmark = pytest.mark.filterwarnings("ignore::manykernels.sequences.packing.StrangeLetters")  # R and Y
 TYPES = ("gkm_cnt", "gkm_estfull", "gkm_esttrunc", "gkmrbf", "wgkm", "wgkmrbf")
 RULES = {"gkm_cnt": "counts", "gkm_estfull": "full"}
 OPPOSITE = str.maketrans("ACGT", "TGCA")

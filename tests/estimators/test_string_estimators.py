@@ -198,7 +198,7 @@ def test_examples_without_a_string():
         (ms.degree_kernels(3), X[:-1], "inconsistent numbers of samples"),
         (ms.degree_kernels(3), np.zeros((60, 3)), "dtype float64"),
         (ms.position_kernels(30, 3), X, "start=20"),
-        (ms.degree_kernels(3, alphabet="rna"), X, "'T'"),
+        (ms.degree_kernels(3, alphabet="protein"), [*X[:-1], "ACGTU" * 4], "'U'"),
         ([("place", ms.Degree(0))], X, "k=0"),
         ([("size", RBF(1.0)), ("place", ms.Degree(1))], X, "not numeric"),
     ],

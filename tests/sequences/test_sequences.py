@@ -2,7 +2,7 @@
 
 import pickle
 import re
-from contextlib import nullcontext
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -152,20 +152,23 @@ def test_u_of_rna_is_t_of_dna():
     assert list(Sequences.encode(there, "dna")) == ["ACGTN"] and Sequences.encode(there, "dna").alphabet.name == "dna"
 
 
-@pytest.mark.parametrize("policy", ["ignore", "A", "ambiguous"])
+@pytest.mark.parametrize("policy", ["ignore", "A"])
 def test_letters_outside_the_alphabet_are_counted_where_sequences_are_checked(policy):
-    """Issue 18: 5 % are the limit; N, X and gaps do not count, and one's own alphabet may leave out what it likes."""
-    other = "r" if policy == "ambiguous" else "e"
-    few, many = ["ACGTN-X" + "A" * 32, other], ["ACGTN-X" + "A" * 11, other]
-    warns = pytest.warns(StrangeLetters, match=r"1 of 40.*'e' at .* 0 of X\[1\]")
-    with nullcontext() if policy == "ambiguous" else warns:
+    """Issue 18: 5 % are the limit; R, X and gaps do not count, and one's own alphabet may leave out what it likes."""
+    few, many = ["ACGTN-XRy" + "A" * 30, "e"], ["ACGTN-XRy" + "A" * 9, "e"]
+    with pytest.warns(StrangeLetters, match=r"1 of 40.*'e' at .* 0 of X\[1\]"):
         X = Sequences.encode(few, "dna", policy, checked=True)
     assert X == Sequences.encode(few, "dna", policy)
-    with pytest.raises(ValueError, match=rf"1 of 19 .*alphabet 'dna' .*the first '{other}' at position 0 of X\[1\]"):
+    with pytest.raises(ValueError, match=r"1 of 19 .*alphabet 'dna' .*the first 'e' at position 0 of X\[1\]"):
         Sequences.encode(many, "dna", policy, checked=True)
     Sequences.encode(many, SMALL, "ignore", checked=True)
-    with pytest.raises(ValueError, match="all letters are bases, and alphabet 'protein'"):
-        Sequences.encode(["ACGTUN" * 20], "protein", policy, checked=True)
+
+
+@pytest.mark.parametrize(("text", "warns"), [("ACGTUN" * 20, True), ("ACGTUN" * 19 + "L", False), ("ACGT", False)])
+def test_bases_for_proteins_are_warned_of(text, warns):
+    with pytest.warns(StrangeLetters, match="all 120 letters are bases") if warns else warnings.catch_warnings():
+        warnings.simplefilter("always" if warns else "error")
+        Sequences.encode([text], "protein", "ambiguous", checked=True)
 
 
 def test_an_alphabet_of_ones_own_has_no_ambiguous_letters():

@@ -13,7 +13,6 @@ from .._validation import shown
 INVALID_CODE = -1  # of a letter that is an error
 POLICIES = ("error", "ambiguous", "ignore", "A")  # of letters outside an alphabet; "A" reads them as A, as LS-GKM does
 SEVERAL_BASES, RARE_RESIDUES, GAPS = "NRYSWKMBDHV", "XBZJUO", "-.*"  # letters that "ambiguous" lets match nothing
-MASK = "X"  # of masked bases, and an unknown residue
 
 
 @dataclass(frozen=True)
@@ -111,11 +110,8 @@ class Alphabet(Stored):
         return table
 
     def strange(self) -> np.ndarray:
-        """Which bytes are neither letters, nor unknown letters or gaps, (256,); none of an alphabet of your own."""
-        known = self.letters + self.unknown + "".join(_TWINS.get(self, {}).values()) + MASK + GAPS
-        found = np.full(256, self in _AMBIGUOUS)
-        found[[ord(c) for letter in known for c in _variants(letter, self.ignore_case)]] = False
-        return found
+        """Which bytes "ambiguous" lets be errors, (256,); none of an alphabet of your own."""
+        return (self.table("ambiguous") == INVALID_CODE) & (self in _AMBIGUOUS)
 
     def code_of_unknown(self, unknown: str) -> int:
         """The code of a letter that the alphabet lacks, by one of `POLICIES`: −1 (an error), A, or that of "A"."""

@@ -104,7 +104,7 @@ class Sequences(Tagged):
             gaps, match nothing, or are read as the letter A. "A" serves models of LS-GKM, which reads N as A too.
         checked : bool, default False
             Whether letters outside the alphabet raise an error if they are more than 5 % of all, and else a warning,
-            as in fits and predictions. N, X and gaps do not count.
+            as in fits and predictions. Letters that "ambiguous" reads do not count.
 
         Returns
         -------

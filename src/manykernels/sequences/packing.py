@@ -11,7 +11,7 @@ from .alphabet import DNA, INVALID_CODE, PROTEIN, fitting
 
 SEQUENCES_PER_BLOCK = 8192
 MOST_STRANGE = 0.05  # share of letters that the alphabet lacks, in the sequences of a model
-MIN_BASES = 100  # letters, all of them bases, that are no protein
+MIN_BASES = 100  # letters, all of them bases, that are hardly of a protein
 
 
 class StrangeLetters(UserWarning):
@@ -52,7 +52,7 @@ class Packer:
         self.data, self.used, self.count = np.empty(0, dtype=np.uint8), 0, 0
         self.starts, self.lengths = [], []
         self.odd = alphabet.strange() if checked else None
-        self.total, self.n_odd, self.n_bases, self.first_odd = 0, 0, 0, ""
+        self.seen, self.first_odd = np.zeros(256, int), ""  # how often each byte occurs
 
     def add(self, letters, offsets):
         """Append the sequences letters[offsets_i : offsets_{i+1}] (uint8; offsets (n + 1,) int64)."""
@@ -77,34 +77,29 @@ class Packer:
         self.starts.append(starts)
         self.lengths.append(lengths.astype(np.int32))
         if self.odd is not None:
-            self._count_odd(letters, offsets)
+            self.seen += np.bincount(letters, minlength=256)
+            odd = np.flatnonzero(self.odd[letters])
+            if odd.size and not self.first_odd:
+                _, name, at = self._place(odd[0], offsets)
+                self.first_odd = f"{chr(letters[odd[0]])!r} at position {at} of {name}"
         self.used, self.count = end, self.count + len(lengths)
 
-    def _count_odd(self, letters, offsets):
-        self.total += len(letters)
-        if self.alphabet == PROTEIN:
-            self.n_bases += len(letters) - int(DNA.strange()[letters].sum())
-        if (odd := self.odd[letters]).any():
-            self.n_odd += int(odd.sum())
-            at = int(odd.argmax())
-            i = int(np.searchsorted(offsets, at, side="right")) - 1
-            place = f"{chr(letters[at])!r} at position {at - int(offsets[i])} of {self.what.format(self.count + i)}"
-            self.first_odd = self.first_odd or place
+    def _place(self, at, offsets):
+        """(i, the name of sequence i, the position in it) of a letter of the block."""
+        i = int(np.searchsorted(offsets, at, side="right")) - 1
+        return i, self.what.format(self.count + i), int(at - offsets[i])
 
-    def tell_odd(self):
+    def _tell_odd(self):
         """A ValueError if more than `MOST_STRANGE` of the letters are none of the alphabet, a warning if some are."""
-        name = self.alphabet.name
-        if MIN_BASES <= self.total == self.n_bases:
-            raise ValueError(f"all letters are bases, and alphabet {name!r} is compared: give proteins.")
-        if not self.n_odd:
-            return
-        says = f"{self.n_odd:,} of {self.total:,} letters are none of alphabet {name!r} ({_shown(self.alphabet)})"
-        says += f", the first {self.first_odd}"
-        if self.n_odd > MOST_STRANGE * self.total:
-            raise ValueError(f"{says}: they match nothing. Give sequences of {name!r}, and N or X for unknown letters.")
-        if self.unknown != "ambiguous":
-            as_ = "are read as A" if self.unknown == "A" else "match nothing"
-            warnings.warn(f"{says}: they {as_}.", StrangeLetters, stacklevel=caller_level())
+        name, total, n_odd = self.alphabet.name, self.seen.sum(), self.seen[self.odd].sum()
+        says = f"{n_odd:,} of {total:,} letters are none of alphabet {name!r} ({_shown(self.alphabet)})"
+        says += f", the first {self.first_odd}: they {'are read as A' if self.unknown == 'A' else 'match nothing'}."
+        if n_odd > MOST_STRANGE * total:
+            raise ValueError(f"{says} Give sequences of {name!r}, and N or X for unknown letters.")
+        if self.alphabet == PROTEIN and total >= MIN_BASES and not self.seen[DNA.strange()].any():
+            n_odd, says = total, f"all {total:,} letters are bases, and proteins are compared: give proteins."
+        if n_odd:
+            warnings.warn(says, StrangeLetters, stacklevel=caller_level())
 
     def add_items(self, items):
         """Append a list of str or bytes, without white space around them unless it is a letter of the alphabet."""
@@ -139,7 +134,7 @@ class Packer:
             return np.where(points < 256, points, spare[0]).astype(np.uint8).tobytes()
 
     def refuse(self, letter, at, offsets, letters=None):
-        i = int(np.searchsorted(offsets, at, side="right")) - 1
+        i, name, position = self._place(at, offsets)
         cure = "unknown='ignore' reads it as a letter that matches nothing"
         others = [] if letters is None else fitting(letters[offsets[i] : offsets[i + 1]])
         if others:
@@ -147,8 +142,8 @@ class Packer:
         if self.alphabet.size == 256:
             cure = "encode the strings first: s.encode('utf-8')"
         raise ValueError(
-            f"{self.what.format(self.count + i)} has {letter!r} at position {int(at - offsets[i])}, which is not a "
-            f"letter of alphabet {self.alphabet.name!r} ({_shown(self.alphabet)}); {cure}"
+            f"{name} has {letter!r} at position {position}, which is not a letter of alphabet {self.alphabet.name!r} "
+            f"({_shown(self.alphabet)}); {cure}"
         )
 
     def _widen(self):
@@ -165,7 +160,7 @@ class Packer:
     def finish(self):
         """data, starts, lengths and bits of everything added."""
         if self.odd is not None:
-            self.tell_odd()
+            self._tell_odd()
         self.data.resize(self.used, refcheck=False)
         return self.data, _joined(self.starts, np.int64), _joined(self.lengths, np.int32), self.bits
 
