@@ -57,13 +57,13 @@ def test_a_warning_of_pairs_in_single_precision_is_told_once(monkeypatch):
     assert bank.dtype == np.float32 and told == [1] and len(heard) == 1
 
 
-@pytest.mark.parametrize("sampled", [True, False])
-def test_the_choice_of_a_sample_reaches_the_pairs(sampled, monkeypatch):
+@pytest.mark.parametrize("normalize", ["multiplicative", "exact"])
+def test_the_choice_of_a_sample_reaches_the_pairs(normalize, monkeypatch):
     seen, true = [], choice._pairs
     monkeypatch.setattr(choice, "_pairs", lambda *a, **options: seen.append(options) or true(*a, **options))
     kernels = KernelList.from_spec([RBF(0.1)], X)
-    choose_bank(kernels, X, small=10, sampled=sampled, memory_limit=1e9, n_jobs=1)
-    assert [(o["sampled"], o["memory_limit"], o["n_jobs"]) for o in seen] == [(sampled, 1e9, 1)]
+    choose_bank(kernels, X, small=10, normalize=normalize, memory_limit=1e9, n_jobs=1)
+    assert [(o["normalize"], o["memory_limit"], o["n_jobs"]) for o in seen] == [(normalize, 1e9, 1)]
 
 
 def test_scales_of_all_examples_go_to_the_kernels_of_each_family():

@@ -41,7 +41,7 @@ def banks(X, weights=None):
     size = float(np.median(np.sum((X[:500] - X[500:1000]) ** 2, axis=1))) + 0.5
     kernels = [RBF(gamma=g / size) for g in (0.01, 0.3, 3.0)] + [Laplacian(gamma=size**-0.5), Linear(), Polynomial(2)]
     kernels = KernelList.from_spec(kernels, X)
-    return [PairwiseBank(kernels, X, weights=weights, n_jobs=1, sampled=sampled) for sampled in (True, False)]
+    return [PairwiseBank(kernels, X, weights=weights, n_jobs=1, normalize=how) for how in ("multiplicative", "exact")]
 
 
 @pytest.fixture(autouse=True)

@@ -27,19 +27,20 @@ def slow(monkeypatch):
 def test_memory_that_the_machine_lacks_is_said_at_once(kernels, monkeypatch):
     monkeypatch.setattr(forecast, "machine_memory", lambda: 39_000.0)  # 100 of 400 examples are active at first
     model = MKLClassifier(kernels, C=1.0)
-    with pytest.raises(ValueError, match='400 examples × .* at least 0.0 MiB .*approximation="nystroem".*memory_limit'):
+    with pytest.raises(ValueError, match='400 examples × .* at least 0.0 GiB .*approximation="nystroem".*memory_limit'):
         model.fit(X, y > 0)
     model.set_params(approximation="nystroem", rank=8).fit(X, y > 0)
     assert model.predictor_.kernel_list.kernels[0].rank == 8 and model.duality_gap_ <= model.tol
     monkeypatch.setattr(forecast, "machine_memory", lambda: 50_000.0)
     model.set_params(approximation=None).fit(X, y > 0)
-    with pytest.raises(ValueError, match="at least 0.6 MiB of memory"):  # all examples are active
+    with pytest.raises(ValueError, match="at least 0.0 GiB of memory"):  # all examples are active
         MKLClassifier(kernels, loss="logistic", C=1.0).fit(X, y > 0)
 
 
 def test_a_fit_of_minutes_says_so_and_how_to_see_it(slow, capsys):
     model = MKLRegressor(KERNELS, C=1.0)
-    with pytest.warns(UserWarning, match="400 examples × 2 kernels .*expect about .*min.*memory. verbose=True"):
+    said = "400 examples × 2 kernels .*expect about .*min and up to 0.0 GiB of memory.*verbose=True"
+    with pytest.warns(UserWarning, match=said):
         model.fit(X, y)
     assert "expect about" not in capsys.readouterr().err
     model.set_params(verbose=True).fit(X, y)

@@ -82,7 +82,6 @@ def choose_bank(
     small=None,
     device="cpu",
     smooth=False,
-    sampled=True,
     before=None,
     **options,
 ):
@@ -95,7 +94,6 @@ def choose_bank(
     tol : the target gap
     device : the parameter of estimators; with "auto", explicit features stay on the host
     smooth : whether the loss is, and is fitted at one C: then products with tables of words are few
-    sampled : whether scales may come from a sample of pairs, see `PairwiseBank`
     before : called with the number of kernels before the host compares pairs, if given
     small : examples up to which pairs are compared in float64, default `MAX_FLOAT64_EXAMPLES`
 
@@ -145,7 +143,7 @@ def choose_bank(
         bank = None
         with warnings.catch_warnings(record=True) as caught, suppress(TooLarge):
             warnings.simplefilter("always")  # as errors they would end the fit before float64 is tried
-            bank = _pairs(kernels, X, device, dtype=np.float32, sampled=sampled, **options)
+            bank = _pairs(kernels, X, device, dtype=np.float32, **options)
         if bank is not None and bank.usable.all():
             _tell(caught)
             return bank

@@ -138,7 +138,7 @@ class ExplicitBank(Bank):
         w = np.full(self.n, 1.0 / self.n) if weights is None else np.asarray(weights, dtype=float) / np.sum(weights)
         self.scale = np.ones(self.M)
         moments = self.moments(w)
-        self.scale, self.usable = self.kernels.scales(*moments, normalize, self.variance_precision())
+        self.scale, self.usable = self.kernels.scales(*moments, kind_of(normalize), self.variance_precision())
         return moments
 
     def roots(self):

@@ -47,10 +47,9 @@ class PairwiseBank(Bank):
         In a form that the list reads.
     weights : array (n,), optional
         Weights of the examples in the normalisation.
-    normalize : {"multiplicative", "spherical", "trace", None} or Scaled
-    sampled : bool, default True
-        Whether "multiplicative" may take the mean entry of a float32 kernel from a sample of its rows, above
-        `MAX_EXACT_EXAMPLES` examples and where its error is at most `MAX_SCALE_ERROR`. `scale_error` has the errors.
+    normalize : {"multiplicative", "exact", "spherical", "trace", None} or Scaled
+        "multiplicative" takes the mean entry of a float32 kernel from a sample of its rows, above `MAX_EXACT_EXAMPLES`
+        examples and where its error is at most `MAX_SCALE_ERROR`; `scale_error` has the errors. "exact" takes all rows.
     memory_limit : float, optional
         Bytes for the whole bank.
     dtype : {float32, float64}
@@ -79,14 +78,13 @@ class PairwiseBank(Bank):
         *,
         weights: np.ndarray | None = None,
         normalize: str | None = "multiplicative",
-        sampled: bool = True,
         memory_limit: float | None = None,
         dtype: DTypeLike = np.float32,
         n_jobs: int | None = 1,
     ) -> None:
         check_normalize(normalize)
         self.kernel_list, self.normalize, self.n_jobs = kernel_list, kind_of(normalize), n_jobs
-        self.dtype, self.sampled = np.dtype(dtype), sampled
+        self.dtype, self.sampled = np.dtype(dtype), normalize != "exact"
         self.names, self.M, self.memory_limit = list(kernel_list.names), kernel_list.M, memory_limit
         views = kernel_list.views(X)
         self.n = len_(views[0].X)

@@ -76,8 +76,7 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
             return self.kernels.bank(X, **options)
         kernels = self._kernel_list(X, limit, weight)
         options |= dict(tol=self.tol, exact=exact, device=card_for(self.device, card), smooth=smooth)
-        options |= dict(sampled=self.normalize != "exact", before=before)
-        options |= dict(normalize=self._normalization(kernels))
+        options |= dict(normalize="exact" if self.normalize == "exact" else self._normalization(kernels), before=before)
         return choose_bank(kernels, X, **self._features(), **options)
 
     def _features(self):

@@ -26,26 +26,21 @@ def forecast(model: Any, examples: Any, M: int) -> None:
 
     It warns above `LONG_SECONDS`. With `verbose` it prints what takes longer than `PLAIN_SECONDS`.
     """
-    n, loss, each = examples.n, examples.loss, 4 if model.tol >= MIN_FLOAT32_GAP else 8
-    first = n if loss.total or loss.interior or model.solver != "auto" else n // FIRST_SHARE
-    least, room = each * first**2, machine_memory()
+    n, loss, unlimited = examples.n, examples.loss, model.memory_limit is None
+    each = 4 if model.tol >= MIN_FLOAT32_GAP else 8
     pairs = f"{n:,} examples × {M} kernel{'s' * (M > 1)} are compared pair by pair"
-    if least > room and model.memory_limit is None and model.solver == "auto":
+    least = each * (n if loss.total or loss.interior else n // FIRST_SHARE) ** 2
+    if unlimited and model.solver == "auto" and least > machine_memory():
         raise ValueError(
-            f"{pairs}: this takes at least {_in_bytes(least)} of memory, and this machine has {_in_bytes(room)}. "
-            f"{CURE}; with memory_limit kernels are computed block by block, which takes many times longer."
+            f"{pairs}: this takes at least {least / 2**30:,.1f} GiB of memory, and this machine has "
+            f"{machine_memory() / 2**30:,.1f} GiB. {CURE}; with memory_limit kernels are computed block by block, "
+            "which takes many times longer."
         )
-    problems = 1 if examples.joint else len(examples.Y)
-    work = PAIR_SECONDS * each / 4 * n**2 * M + (TRIPLE_SECONDS * n**3 if loss.smooth else 0.0)
-    seconds = problems * work / n_threads(model.n_jobs)
-    held = f"{_in_bytes(least)} to {_in_bytes(2 * each * n**2)}" if model.memory_limit is None else "memory_limit"
-    said = f"{pairs}: expect about {in_words(seconds)}, and {held} of memory."
+    work = PAIR_SECONDS * each / 4 * n**2 * M + loss.smooth * TRIPLE_SECONDS * n**3
+    seconds = (1 if examples.joint else len(examples.Y)) * work / n_threads(model.n_jobs)
+    held = f" and up to {each * n**2 / 2**29:,.1f} GiB of memory" * unlimited
+    said = f"{pairs}: expect about {in_words(seconds)}{held}. {CURE}."
     if model.verbose and seconds > PLAIN_SECONDS:
-        print(f"{said} {CURE}." if seconds > LONG_SECONDS else said, file=sys.stderr)
+        print(said, file=sys.stderr)
     elif seconds > LONG_SECONDS:
-        warnings.warn(f"{said} verbose=True shows progress. {CURE}.", UserWarning, stacklevel=2)
-
-
-def _in_bytes(size):
-    unit, name = (2**30, "GiB") if size >= 2**30 else (2**20, "MiB")
-    return f"{size / unit:,.1f} {name}"
+        warnings.warn(f"{said} verbose=True shows progress.", UserWarning, stacklevel=2)

@@ -14,16 +14,17 @@ PLAIN_SECONDS = 10.0  # between two lines
 LINES = "lines"  # a value of verbose
 
 
-class PlainLines:
-    """Lines on stderr, at most one in `PLAIN_SECONDS`, of verbose="lines"; they take the place of bars."""
+def plain_lines(label, verbose):
+    """A function that writes a text on stderr, at most once in `PLAIN_SECONDS`, where `verbose` asks for lines."""
+    last = time.monotonic()
 
-    def __init__(self, label, verbose):
-        self.plain, self.label, self.last = verbose == LINES, label, time.monotonic()
+    def say(text):
+        nonlocal last
+        if verbose == LINES and time.monotonic() - last >= PLAIN_SECONDS:
+            last = time.monotonic()
+            print(f"{label}: {text}", file=sys.stderr, flush=True)
 
-    def __call__(self, text):
-        if self.plain and time.monotonic() - self.last >= PLAIN_SECONDS:
-            self.last = time.monotonic()
-            print(f"{self.label}: {text}", file=sys.stderr, flush=True)
+    return say
 
 
 @contextmanager
@@ -45,7 +46,7 @@ def show_count(label, total, verbose=True):
     columns = parts.TextColumn("{task.description}"), parts.BarColumn(), parts.MofNCompleteColumn()
     times = parts.TimeElapsedColumn(), parts.TimeRemainingColumn(), parts.TextColumn("left")
     with parts.Progress(*columns, *times, disable=verbose == LINES) as progress:
-        task, say = progress.add_task(label, total=total), PlainLines(label, verbose)
+        task, say = progress.add_task(label, total=total), plain_lines(label, verbose)
 
         def tick():
             progress.advance(task)
@@ -59,7 +60,7 @@ class Bar(Monitor):
 
     def __init__(self, progress, label, tol, verbose=True):
         self.progress, self.tol, self.records, self.left = progress, tol, [], ""
-        self.say = PlainLines(label, verbose)
+        self.say = plain_lines(label, verbose)
         self.task = progress.add_task(label, total=1.0, gap="-", more="")
 
     def record(self, record):
