@@ -82,8 +82,9 @@ def measure(cell, data):
 def kernels_of(X, before):
     """The kernels of "before", or those of the candidate, written out."""
     from manykernels.kernels import RBF, Categorical, KernelSpec, Laplacian, Linear
+    from manykernels.kernels.column_kinds import describe, entries
     from manykernels.kernels.grids import rbf_grid
-    from manykernels.kernels.table import GAMMA_FACTORS, describe, entries, scaler
+    from manykernels.kernels.table import GAMMA_FACTORS, scaler
 
     specs = []
     for view in X.names:

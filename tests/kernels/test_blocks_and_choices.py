@@ -18,7 +18,8 @@ from manykernels.kernels import (
     rbf_grid,
 )
 from manykernels.kernels.auto import choose_kernels
-from manykernels.kernels.table import choose_for, describe
+from manykernels.kernels.column_kinds import describe
+from manykernels.kernels.table import choose_for
 
 rng = np.random.default_rng(17)
 X = rng.normal(size=(14, 3))

@@ -6,8 +6,9 @@ import pytest
 
 from manykernels.kernels import RBF, Categorical, Laplacian, auto_kernels, table
 from manykernels.kernels.auto import choose_kernels
+from manykernels.kernels.column_kinds import ColumnFacts, describe
 from manykernels.kernels.features import Features
-from manykernels.kernels.table import ColumnFacts, choose_for, describe
+from manykernels.kernels.table import choose_for
 
 rng = np.random.default_rng(1)
 

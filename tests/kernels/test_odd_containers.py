@@ -8,9 +8,10 @@ from sklearn.preprocessing import FunctionTransformer
 
 from manykernels import KernelStack, MKLClassifier, Views
 from manykernels.kernels import RBF, Categorical, Kernel, KernelList, Linear, On, Precomputed
+from manykernels.kernels.column_kinds import describe
 from manykernels.kernels.frames import completed, values
 from manykernels.kernels.pair_blocks import PairBase
-from manykernels.kernels.table import choose_for, describe
+from manykernels.kernels.table import choose_for
 from manykernels.kernels.table_scaler import TableScaler
 from manykernels.kernels.view_data import ViewArrays
 from manykernels.strings import Spectrum

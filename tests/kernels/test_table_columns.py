@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from manykernels.kernels import Categorical, auto_kernels
+from manykernels.kernels.column_kinds import describe
 from manykernels.kernels.frames import missing_entries, to_numbers
-from manykernels.kernels.table import describe
 
 N = 40
 rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ import pytest
 
 import manykernels
 from manykernels import MKLClassifier, Views
-from manykernels.kernels.table import describe
+from manykernels.kernels.column_kinds import describe
 from tables import run
 
 N = 60

@@ -13,7 +13,9 @@ import manykernels as mk
 
 from ..kernels import table as auto_table
 from ..kernels.auto import choose_kernels
+from ..kernels.column_kinds import USED_KINDS, describe, entries
 from ..kernels.frames import listed, number
+from ..kernels.table_scaler import days
 from ._data import is_number, numeric_names
 from ._matrices import with_places
 from ._sequences import say_taken, string_table
@@ -53,8 +55,8 @@ def _matrix(frame, stem, say):
 
 def _suggest_columns(frame, sequences, say, hint):
     """(tables, a sentence on them) for the columns, as estimators choose them; `sequences` come from FASTA files."""
-    columns = auto_table.describe(auto_table.entries(frame), sequences)
-    if not any(column.kind in (*auto_table.USED_KINDS, *auto_table.ROW_KINDS) for column in columns):
+    columns = describe(entries(frame), sequences)
+    if not any(column.kind in (*USED_KINDS, *auto_table.ROW_KINDS) for column in columns):
         why = "; ".join(auto_table.left_out(columns))
         raise Wrong(f"No column is left to learn from ({why or 'none'}): give columns that vary, besides the target.")
     sources = _sources(frame)
@@ -225,7 +227,7 @@ def as_words(column: Any) -> np.ndarray:
 def as_days(column: Any) -> np.ndarray:
     """A column of dates as days since 1970; the error shows the first entry that is not a date."""
     try:
-        return auto_table.days(column.to_numpy())
+        return days(column.to_numpy())
     except ValueError as error:
         raise Wrong(
             f"Column {column.name!r} has an entry that is no date ({error}): write dates as 2024-03-01."
@@ -238,7 +240,7 @@ AS_WRITTEN = {"sequences": as_sequences, "objects": as_words, "categories": as_t
 def read_texts(frame: Any, say: Callable[[str], None]) -> tuple[Any, list[str]]:
     """(the frame with numbers for texts of numbers, the names of the columns with decimal commas)."""
     texts = frame.drop(columns=frame.attrs.get("sequences", []), errors="ignore").select_dtypes(exclude="number")
-    found = [facts for facts in auto_table.describe(auto_table.entries(texts)) if facts.kind in ("numbers", "rows")]
+    found = [facts for facts in describe(entries(texts)) if facts.kind in ("numbers", "rows")]
     commas = [facts.name for facts in found if facts.commas]
     if commas:
         say(f"the commas in {listed(commas)} are read as decimal points.")

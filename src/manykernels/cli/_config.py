@@ -9,7 +9,9 @@ from typing import Any
 
 import manykernels as mk
 
-from ..kernels.table import TableScaler, describe, entries, is_number_text, scaler, words
+from ..kernels.column_kinds import describe, entries, is_number_text
+from ..kernels.table import scaler, words
+from ..kernels.table_scaler import TableScaler
 from ._columns import indicators
 from ._data import is_number, numeric_names, pick
 from ._matrices import columns_of_matrix

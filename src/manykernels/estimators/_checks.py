@@ -14,6 +14,7 @@ from ..banks.base import Source
 from ..banks.choice import FEATURES
 from ..kernels import Kernel, KernelSpec
 from ..kernels.annotated import read_annotated
+from ..kernels.column_kinds import has_words
 from ..kernels.frames import check_names, completed, is_frame
 from ..kernels.low_rank import APPROXIMATIONS
 from ..kernels.normalize import CHOICES_OF_MODELS, kind_of
@@ -21,7 +22,6 @@ from ..kernels.pairs import Pairs
 from ..kernels.precomputed import holds_tables
 from ..kernels.spec import as_spec
 from ..kernels.spectra import PSD
-from ..kernels.table import has_words
 from ..kernels.transformers import reads_of
 from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views

@@ -9,13 +9,13 @@ from sklearn.utils.validation import validate_data
 
 from .._validation import shown
 from ..kernels.annotated import obs_columns, read_annotated
+from ..kernels.column_kinds import is_number_text
 from ..kernels.entries import check_entries, check_masks
 from ..kernels.frames import listed, missing_entries, not_numeric
 from ..kernels.rows import check_rows
 from ..kernels.stack import KernelStack
 from ..kernels.stack_columns import StackColumns
 from ..kernels.stack_examples import StackExamples
-from ..kernels.table import is_number_text
 from ..kernels.view_data import checked_view, is_views
 from ..kernels.views import Views
 

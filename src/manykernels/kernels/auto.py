@@ -15,20 +15,11 @@ from .._offers import OFFERS
 from ..sequences import Sequences
 from ._median import median_between
 from .annotated import NamedMatrix
+from .column_kinds import ColumnFacts, describe, entries
 from .frames import check_names, is_frame
 from .metric import MetricKernel
 from .spec import KernelSpec
-from .table import (
-    DATES,
-    ColumnFacts,
-    choose_for,
-    describe,
-    entries,
-    most_kernels,
-    named_sources,
-    note,
-    of_source,
-)
+from .table import DATES, choose_for, most_kernels, named_sources, note, of_source
 from .table_scaler import TableScaler
 from .view_data import ViewArrays, checked_view, is_numeric, one_by_one
 

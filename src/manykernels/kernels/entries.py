@@ -20,8 +20,8 @@ def check_masks(name: str, value: Any) -> None:
             if name.startswith("X"):
                 cure = 'fill it in, or give .astype(float).filled(np.nan) to kernels with missing="zero"'
             raise ValueError(f"{name} is a masked array, and the mask of {mask.sum()} entries would be lost: {cure}.")
-    elif isinstance(value, list | tuple) and any(isinstance(one, np.ma.MaskedArray) for one in value):
-        for k, one in enumerate(value):
+    for k, one in enumerate(value if isinstance(value, list | tuple) else ()):
+        if isinstance(one, np.ma.MaskedArray):
             check_masks(f"{name}[{k}]", one)
 
 

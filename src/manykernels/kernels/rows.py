@@ -28,7 +28,7 @@ def check_rows(X: Any, called: str = "X", **parts: Any) -> None:
     the numbers may be those that pandas gives. Masks, dates and durations are refused too, see `check_entries`.
     """
     known = [] if (ids := ids_of(X)) is None else [(called, X, ids)]
-    for name, part in ((name, part) for name, part in parts.items() if part is not None):
+    for name, part in parts.items():
         columns = {f"{name}[{key!r}]": one for key, one in part.items()} if type(part) is dict else {name: part}
         for label, column in columns.items():
             check_entries(label, column, dates=name in WITH_DATES)

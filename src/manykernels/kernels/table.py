@@ -1,78 +1,33 @@
-"""The kernels that suit a table: the kinds of its columns, kernels on them, and a sentence that lists the kernels.
+"""The kernels that suit a table, by the kinds of its columns, and a sentence that lists the kernels.
 
 `choose_for` chooses for a whole table, `of_source` for one of several named sources.
 """
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
-from typing import Any, NamedTuple
-
-import numpy as np
+from collections.abc import Sequence
+from typing import Any
 
 from .._memory import MemoryBudget
-from .._offers import OFFERS
-from ..sequences.guess import MIN_LETTERS, MIXED, as_texts, guess_alphabet
 from .categorical import Categorical
+from .column_kinds import USED_KINDS, ColumnFacts
 from .features import Features
-from .frames import are_missing_texts, is_missing_text, is_pandas, listed, missing_entries, number
+from .frames import listed
 from .laplacian import Laplacian
 from .linear import Linear
 from .rbf import RBF
 from .spec import KernelSpec
-from .table_scaler import TableScaler, days
+from .table_scaler import TableScaler
 
-USED_KINDS = ("numbers", "categories", "dates", "texts", "sequences")
 ROW_KINDS = {"rows": "numbers", "days of rows": "dates"}  # kinds that tell only rows apart, used if there is no other
 SEQUENCE_COLUMN = "sequence"  # the kernels of a column of this name have no other name before theirs
-WITHOUT_MARKS = ("numbers", "rows", "dates", "days of rows", "empty", "spoiled")  # kinds in which ? is a missing value
 MAX_NAMES = 30  # of columns in a warning
 MAX_COLUMN_KERNELS = 100  # if there are more columns, they share one kernel
-MAX_CATEGORIES = 50  # of one column, and at most half as many as examples
 GAMMA_FACTORS = 0.3, 1.0, 3.0  # gamma in units of 1/2d (RBF) and 1/d (Laplacian) for d standardised columns
 COLUMN_PRIOR = 0.2  # of kernels on single columns or groups beside kernels on all columns together
 MAX_KERNEL_ENTRIES = 2e10  # of all kernels of single columns
 MAX_DIFFERENCES = 2e10  # between entries of columns: about ten seconds on a core
-MAX_MISSING_SHARE = 0.9  # of a column that gets a kernel
-MAX_CODES = 10  # different whole numbers in a column of texts, which are categories
-MIN_REPEATED_SHARE = 0.25  # of the words in texts, but for words of all texts, that other texts have as well
-MIN_RESIDUES = 20  # of half of the proteins, which are no categories then even if they repeat
-MIN_ROWS_FOR_ROW_NUMBERS = 20  # with fewer rows, consecutive whole numbers count as numbers
 DATES = "dates, which get no kernel in one of several sources"
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
-_CODE, _THOUSANDS = re.compile(r"\s*0\d+\s*"), re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
-_WORD = re.compile(r"\b\w\w+\b")  # as TfidfVectorizer takes words
 _NAMELESS = re.compile(r"Unnamed: \d+")  # pandas' names for columns without a name
-
-
-class ColumnFacts(NamedTuple):
-    """A column of a table: its kind is one of `USED_KINDS`, or one that is left out, and `why`."""
-
-    name: str
-    kind: str
-    gaps: int = 0  # missing values
-    why: str = ""
-    strings: tuple[tuple[str, Any], ...] = ()  # (name, kernel) of sequences
-    commas: bool = False  # texts of numbers with decimal commas
-
-    @property
-    def part(self) -> tuple[str, int]:
-        """The column as a part of a `TableScaler`."""
-        return "decimal commas" if self.commas else self.kind, 1
-
-
-def describe(columns: Iterable[tuple[str, np.ndarray]], sequences: Collection[str] = ()) -> list[ColumnFacts]:
-    """The facts of columns (name, entries (n,)); those called `sequences` are sequences, whatever their letters."""
-    return [_described(name, x, name in sequences) for name, x in columns]
-
-
-def entries(frame: Any) -> Iterable[tuple[str, np.ndarray]]:
-    """(name, entries (n,)) of the columns of a frame; all numbers of pandas are read at once, which is faster."""
-    numbers = [dtype.kind in "iuf" for dtype in frame.dtypes] if is_pandas(frame) else []
-    block = iter(frame.loc[:, numbers].to_numpy(float, na_value=np.nan).T if any(numbers) else ())
-    for k, name in enumerate(frame.columns):
-        yield str(name), next(block) if numbers and numbers[k] else frame[name].to_numpy()
 
 
 def choose_for(
@@ -92,12 +47,10 @@ def choose_for(
         scope = "other" if rest else "all"
         name = f"{scope} {'numbers' if plain else 'columns'}"
         name = next(iter(groups)) if plain and len(groups) == 1 else name + " together" * (name in groups)
-        own, kinds = _mixture(name, together, scaler_of([columns[k] for k in together]), n)
-        gaps = ", gaps filled in by means" * any(columns[k].gaps for k in numbers + dates)
-        said.append(f"{kinds} on {scope} {len(together)} columns{' of numbers' * plain}, standardised{gaps}")
-        specs += own
+        what = f"{scope} {len(together)} columns{' of numbers' * plain}"
+        specs, said = _mixture(name, columns, together, n, what)
     if numbers and (len(groups) > 1 or len(numbers) < len(together) or len(numbers) == 1):
-        specs += [_rbf(name, group, prior, [columns[k] for k in group]) for name, group in groups.items()]
+        specs += [_rbf(name, columns, group, prior) for name, group in groups.items()]
         said.append(f"an RBF on {_places(groups, len(numbers) == len(together))}")
     for k in dates:
         specs.append(KernelSpec(columns[k].name, RBF(0.5), [k], "zero", None, TableScaler([("dates", 1)]), prior))
@@ -121,15 +74,13 @@ def of_source(
     `widths` are (factor, gamma) of RBF kernels on numbers that stay as they are; without them numbers are standardised.
     """
     numbers, specs, said = _of_kind(columns, "numbers"), [], []
-    if numbers:
-        if widths:
-            specs = [KernelSpec(f"{name}, RBF {factor:g}", RBF(gamma), numbers, "zero") for factor, gamma in widths]
-            specs.append(KernelSpec(f"{name}, linear", Linear(), numbers, "zero"))
-            kinds, how = f"RBF of {len(widths)} widths and linear", "as they are"
-        else:
-            specs, kinds = _mixture(name, numbers, scaler_of([columns[k] for k in numbers]), n)
-            how = "standardised" + ", gaps filled in by means" * any(columns[k].gaps for k in numbers)
-        said.append(f"{kinds} on {len(numbers)} column{'s'[: len(numbers) != 1]} of numbers, {how}")
+    what = f"{len(numbers)} column{'s'[: len(numbers) != 1]} of numbers"
+    if numbers and widths:
+        specs = [KernelSpec(f"{name}, RBF {factor:g}", RBF(gamma), numbers, "zero") for factor, gamma in widths]
+        specs.append(KernelSpec(f"{name}, linear", Linear(), numbers, "zero"))
+        said = [f"RBF of {len(widths)} widths and linear on {what}, as they are"]
+    elif numbers:
+        specs, said = _mixture(name, columns, numbers, n, what)
     names = [name if len(columns) == 1 else f"{name}, {column.name}" for column in columns]
     own, more = _of_categories(columns, names, most_kernels(n, memory_limit), specs, 1.0, f"{name}, categories")
     texts, rest = _of_words(columns, names, own)
@@ -224,9 +175,9 @@ def called(columns: Sequence[ColumnFacts], which: Sequence[int]) -> str:
     return listed([columns[k].name for k in which])
 
 
-def scaler_of(columns: Sequence[ColumnFacts]) -> Any:
-    """The transformer that scales these columns, so that each counts the same."""
-    parts = [column.part for column in columns]
+def _scaler_of(columns, which):
+    """The transformer that scales some columns, so that each counts the same."""
+    parts = [columns[k].part for k in which]
     return scaler() if {*parts} == {("numbers", 1)} else TableScaler(parts)
 
 
@@ -246,14 +197,18 @@ def scaler() -> Any:
     return make_pipeline(StandardScaler(), SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True))
 
 
-def _mixture(name, columns, scaled, n):
-    """(RBF and Laplacian kernels of several widths on d columns that `scaled` standardises, a phrase); for many
-    examples RBF kernels alone."""
-    d, both = len(columns), n**2 * len(columns) <= MAX_DIFFERENCES
+def _mixture(name, columns, which, n, what):
+    """(RBF and Laplacian kernels of several widths on d standardised columns, [a phrase on `what` they see]).
+
+    For many examples there are RBF kernels alone.
+    """
+    d, both, scaled = len(which), n**2 * len(which) <= MAX_DIFFERENCES, _scaler_of(columns, which)
     kernels: list[tuple[str, Any]] = [(f"{name}, RBF {g:g}", RBF(g / (2 * d))) for g in GAMMA_FACTORS]
     kernels += [(f"{name}, Laplacian {g:g}", Laplacian(g / d)) for g in GAMMA_FACTORS] if both else []
-    specs = [KernelSpec(called, kernel, columns, "zero", transformer=scaled) for called, kernel in kernels]
-    return specs, "RBF and Laplacian of 3 widths each" if both else "RBF of 3 widths"
+    specs = [KernelSpec(called, kernel, which, "zero", transformer=scaled) for called, kernel in kernels]
+    kinds = "RBF and Laplacian of 3 widths each" if both else "RBF of 3 widths"
+    gaps = ", gaps filled in by means" * any(columns[k].gaps for k in which if columns[k].kind != "categories")
+    return specs, [f"{kinds} on {what}, standardised{gaps}"]
 
 
 def source_of(spec: KernelSpec) -> str:
@@ -261,9 +216,9 @@ def source_of(spec: KernelSpec) -> str:
     return re.sub(r", RBF [\d.]+$", "", str(spec.name))
 
 
-def _rbf(name, where, prior, columns):
+def _rbf(name, columns, where, prior):
     """An RBF of the median width; only several columns, and texts with decimal commas, need a transformer."""
-    scaled = scaler_of(columns) if len(columns) > 1 or columns[0].commas else None
+    scaled = _scaler_of(columns, where) if len(where) > 1 or columns[where[0]].commas else None
     return KernelSpec(name, RBF("median"), where, "zero", None, scaled, prior)
 
 
@@ -301,128 +256,3 @@ def _places(groups, every):
 def _other(name, specs, more):
     """The name, or "name, more" if another kernel has it."""
     return f"{name}, {more}" if any(spec.name == name for spec in specs) else name
-
-
-def _described(name, x, sequences=False):
-    lost, commas = missing_entries(x), False
-    kind, why = ("sequences", "") if sequences else _kind(x[~lost], len(x))
-    if kind in WITHOUT_MARKS and x.dtype.kind in "OSU":
-        lost = lost | are_missing_texts(x)
-        commas = kind == "numbers" and any("," in text for text in as_texts(x[~lost]))
-    gaps = int(lost.sum())
-    if kind in USED_KINDS and gaps > MAX_MISSING_SHARE * len(x):
-        kind, why = "empty", f"empty in {gaps} of {len(x)} rows"
-    strings = tuple(OFFERS["sequence kernels"]()(x)) if kind == "sequences" else ()
-    return ColumnFacts(name, kind, gaps, why, strings, commas)
-
-
-def _kind(given, n):
-    """(kind, why it is left out) of a column, from its entries that are not missing, among n."""
-    if given.dtype.kind == "M" and len(given):
-        return _kind_of_numbers(days(given), n, dates=True)
-    if given.dtype.kind == "m":
-        return "times", "spans of time"
-    if given.dtype.kind == "c":
-        return "complex", "complex numbers"
-    if not len(given):
-        return "empty", "nothing in it"
-    if given.dtype.kind in "iuf":
-        return _kind_of_numbers(given.astype(float), n)
-    items = given.tolist()
-    if not any(isinstance(item, str | bytes | bool) for item in items):
-        try:
-            return _kind_of_numbers(given.astype(float), n)  # includes whole numbers beyond 64 bits
-        except OverflowError:
-            return "numbers", ""  # whose reader names the column
-        except (TypeError, ValueError):
-            return "objects", "objects"
-    found = _kind_of_sequences(items)
-    if found is not None and found.sure:
-        return found.kind
-    texts = [item.decode("latin-1") if isinstance(item, bytes) else str(item) for item in items]
-    return _kind_of_texts(texts, n, found and found.kind)
-
-
-def _kind_of_numbers(x, n, dates=False):
-    x = np.sort(x)
-    different = 1 + np.count_nonzero(x[1:] != x[:-1])
-    if different == 1:
-        return "constant", "one value only"
-    if n >= MIN_ROWS_FOR_ROW_NUMBERS and different == n and x[-1] - x[0] == n - 1 and (x % 1 == 0).all():
-        return ("days of rows", "days that count the rows") if dates else ("rows", "numbers of the rows")
-    return "dates" if dates else "numbers", ""
-
-
-class _Letters(NamedTuple):
-    """The kind of texts by their letters, and whether it is sure even if they repeat as categories do."""
-
-    kind: tuple[str, str]
-    sure: bool
-
-
-def _kind_of_sequences(items):
-    """`_Letters` of DNA, RNA or proteins, or None; most entries are sequences, and encoding refuses the others."""
-    texts = as_texts(items)
-    half = float(np.median([len(text) for text in texts])) if 2 * len(texts) > len(items) else 0.0
-    if half < MIN_LETTERS or len(set(texts)) == 1:
-        return None
-    name, why = guess_alphabet(texts)
-    if name is None:
-        return _Letters(("mixed", MIXED), True) if why == MIXED else None
-    return _Letters(("sequences", ""), name != "protein" or half >= MIN_RESIDUES)
-
-
-def _kind_of_texts(texts, n, letters):
-    different, size = len(set(texts)), len(texts)
-    known = [text for text in texts if not is_missing_text(text)]
-    if not known:
-        return "empty", "nothing in it"
-    if different == 1:
-        return "constant", "one value only"
-    few = different <= min(MAX_CATEGORIES, size // 2)
-    codes = few and different <= MAX_CODES and "".join(texts).isdigit()
-    strange = [text for text in known if not is_number_text(text.replace(",", "."))]
-    if not strange and not codes and not any(map(_CODE.fullmatch, known)):
-        commas = [text for text in known if "," in text]
-        if commas and (any("." in text for text in known) or all(map(_THOUSANDS.fullmatch, commas))):
-            return "spoiled", f"numbers whose commas may separate thousands, {commas[0]!r} for example"
-        return _kind_of_numbers(np.array([number(text, "," if commas else ".") for text in known]), n)
-    if few:
-        return "categories", ""
-    if letters is not None:
-        return letters
-    if not strange:
-        return "spoiled", "numbers with zeros before them, as codes have"
-    if len(strange) <= len(known) // 5:
-        return "spoiled", f"numbers, but none in {len(strange)} of {size} rows, {strange[0]!r} for example"
-    if sum(map(bool, map(_DATE.match, known))) > 0.8 * len(known):
-        with suppress(ValueError):
-            return _kind_of_numbers(days(np.array(known, object)), n, dates=True)
-        return "other dates", "dates in another form than 2024-03-01"
-    spaced = sum(" " in text.strip() for text in texts)
-    if different == size and not spaced:
-        return "ids", f"{different} different texts, one a row as ids are"
-    if spaced > size / 2 and _share_words(texts):
-        return "texts", ""
-    return "many", f"{different} different texts" + ", whose words hardly repeat" * (spaced > size / 2)
-
-
-def _share_words(texts):
-    """Whether enough words of the texts stand in several texts; words of all texts, such as patient, do not count."""
-    count = Counter(word for text in texts for word in set(_WORD.findall(text.lower())))
-    counted = [times for times in count.values() if times < len(texts)]
-    return 0 < MIN_REPEATED_SHARE * sum(counted) <= sum(times for times in counted if times > 1)
-
-
-def has_words(x: np.ndarray) -> bool:
-    """Whether an entry of an array is a text and no number."""
-    items = (item.decode("latin-1") if isinstance(item, bytes) else item for item in x.ravel().tolist())
-    return any(isinstance(item, str) and not is_number_text(item) for item in items)
-
-
-def is_number_text(text: str) -> bool:
-    """Whether a text reads as a number."""
-    with suppress(ValueError):
-        float(text)
-        return "_" not in text  # as in some ids
-    return False

@@ -1,0 +1,177 @@
+"""The kinds of the columns of a table, which say what kernels suit them."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._offers import OFFERS
+from ..sequences.guess import MIN_LETTERS, MIXED, as_texts, guess_alphabet
+from .frames import are_missing_texts, is_missing_text, is_pandas, missing_entries, number
+from .table_scaler import days
+
+USED_KINDS = ("numbers", "categories", "dates", "texts", "sequences")
+WITHOUT_MARKS = ("numbers", "rows", "dates", "days of rows", "empty", "spoiled")  # kinds in which ? is a missing value
+MAX_CATEGORIES = 50  # of one column, and at most half as many as examples
+MAX_MISSING_SHARE = 0.9  # of a column that gets a kernel
+MAX_CODES = 10  # different whole numbers in a column of texts, which are categories
+MIN_REPEATED_SHARE = 0.25  # of the words in texts, but for words of all texts, that other texts have as well
+MIN_RESIDUES = 20  # of half of the proteins, which are no categories then even if they repeat
+MIN_ROWS_FOR_ROW_NUMBERS = 20  # with fewer rows, consecutive whole numbers count as numbers
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
+_CODE, _THOUSANDS = re.compile(r"\s*0\d+\s*"), re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
+_WORD = re.compile(r"\b\w\w+\b")  # as TfidfVectorizer takes words
+
+
+class ColumnFacts(NamedTuple):
+    """A column of a table: its kind is one of `USED_KINDS`, or one that is left out, and `why`."""
+
+    name: str
+    kind: str
+    gaps: int = 0  # missing values
+    why: str = ""
+    strings: tuple[tuple[str, Any], ...] = ()  # (name, kernel) of sequences
+    commas: bool = False  # texts of numbers with decimal commas
+
+    @property
+    def part(self) -> tuple[str, int]:
+        """The column as a part of a `TableScaler`."""
+        return "decimal commas" if self.commas else self.kind, 1
+
+
+def describe(columns: Iterable[tuple[str, np.ndarray]], sequences: Collection[str] = ()) -> list[ColumnFacts]:
+    """The facts of columns (name, entries (n,)); those called `sequences` are sequences, whatever their letters."""
+    return [_described(name, x, name in sequences) for name, x in columns]
+
+
+def entries(frame: Any) -> Iterable[tuple[str, np.ndarray]]:
+    """(name, entries (n,)) of the columns of a frame; all numbers of pandas are read at once, which is faster."""
+    numbers = [dtype.kind in "iuf" for dtype in frame.dtypes] if is_pandas(frame) else []
+    block = iter(frame.loc[:, numbers].to_numpy(float, na_value=np.nan).T if any(numbers) else ())
+    for k, name in enumerate(frame.columns):
+        yield str(name), next(block) if numbers and numbers[k] else frame[name].to_numpy()
+
+
+def _described(name, x, sequences=False):
+    lost, commas = missing_entries(x), False
+    kind, why = ("sequences", "") if sequences else _kind(x[~lost], len(x))
+    if kind in WITHOUT_MARKS and x.dtype.kind in "OSU":
+        lost = lost | are_missing_texts(x)
+        commas = kind == "numbers" and any("," in text for text in as_texts(x[~lost]))
+    gaps = int(lost.sum())
+    if kind in USED_KINDS and gaps > MAX_MISSING_SHARE * len(x):
+        kind, why = "empty", f"empty in {gaps} of {len(x)} rows"
+    strings = tuple(OFFERS["sequence kernels"]()(x)) if kind == "sequences" else ()
+    return ColumnFacts(name, kind, gaps, why, strings, commas)
+
+
+def _kind(given, n):
+    """(kind, why it is left out) of a column, from its entries that are not missing, among n."""
+    form = given.dtype.kind
+    if form == "m":
+        return "times", "spans of time"
+    if form == "c":
+        return "complex", "complex numbers"
+    if not len(given):
+        return "empty", "nothing in it"
+    if form == "M":
+        return _kind_of_numbers(days(given), n, dates=True)
+    if form in "iuf":
+        return _kind_of_numbers(given.astype(float), n)
+    items = given.tolist()
+    if not any(isinstance(item, str | bytes | bool) for item in items):
+        try:
+            return _kind_of_numbers(given.astype(float), n)  # includes whole numbers beyond 64 bits
+        except OverflowError:
+            return "numbers", ""  # whose reader names the column
+        except (TypeError, ValueError):
+            return "objects", "objects"
+    letters, sure = _kind_of_sequences(items)
+    if sure:
+        return letters
+    texts = [item.decode("latin-1") if isinstance(item, bytes) else str(item) for item in items]
+    return _kind_of_texts(texts, n, letters)
+
+
+def _kind_of_numbers(x, n, dates=False):
+    x = np.sort(x)
+    different = 1 + np.count_nonzero(x[1:] != x[:-1])
+    if different == 1:
+        return "constant", "one value only"
+    if n >= MIN_ROWS_FOR_ROW_NUMBERS and different == n and x[-1] - x[0] == n - 1 and (x % 1 == 0).all():
+        return ("days of rows", "days that count the rows") if dates else ("rows", "numbers of the rows")
+    return "dates" if dates else "numbers", ""
+
+
+def _kind_of_sequences(items):
+    """(kind and why of DNA, RNA or proteins, or None; whether it is sure even if they repeat as categories do).
+
+    Most entries are sequences, and encoding refuses the others.
+    """
+    texts = as_texts(items)
+    half = float(np.median([len(text) for text in texts])) if 2 * len(texts) > len(items) else 0.0
+    if half < MIN_LETTERS or len(set(texts)) == 1:
+        return None, False
+    name, why = guess_alphabet(texts)
+    if name is None:
+        return (("mixed", MIXED), True) if why == MIXED else (None, False)
+    return ("sequences", ""), name != "protein" or half >= MIN_RESIDUES
+
+
+def _kind_of_texts(texts, n, letters):
+    different, size = len(set(texts)), len(texts)
+    known = [text for text in texts if not is_missing_text(text)]
+    if not known:
+        return "empty", "nothing in it"
+    if different == 1:
+        return "constant", "one value only"
+    few = different <= min(MAX_CATEGORIES, size // 2)
+    codes = few and different <= MAX_CODES and "".join(texts).isdigit()
+    strange = [text for text in known if not is_number_text(text.replace(",", "."))]
+    if not strange and not codes and not any(map(_CODE.fullmatch, known)):
+        commas = [text for text in known if "," in text]
+        if commas and (any("." in text for text in known) or all(map(_THOUSANDS.fullmatch, commas))):
+            return "spoiled", f"numbers whose commas may separate thousands, {commas[0]!r} for example"
+        return _kind_of_numbers(np.array([number(text, "," if commas else ".") for text in known]), n)
+    if few:
+        return "categories", ""
+    if letters is not None:
+        return letters
+    if not strange:
+        return "spoiled", "numbers with zeros before them, as codes have"
+    if len(strange) <= len(known) // 5:
+        return "spoiled", f"numbers, but none in {len(strange)} of {size} rows, {strange[0]!r} for example"
+    if sum(map(bool, map(_DATE.match, known))) > 0.8 * len(known):
+        with suppress(ValueError):
+            return _kind_of_numbers(days(np.array(known, object)), n, dates=True)
+        return "other dates", "dates in another form than 2024-03-01"
+    spaced = sum(" " in text.strip() for text in texts)
+    if different == size and not spaced:
+        return "ids", f"{different} different texts, one a row as ids are"
+    if spaced > size / 2 and _share_words(texts):
+        return "texts", ""
+    return "many", f"{different} different texts" + ", whose words hardly repeat" * (spaced > size / 2)
+
+
+def _share_words(texts):
+    """Whether enough words of the texts stand in several texts; words of all texts, such as patient, do not count."""
+    count = Counter(word for text in texts for word in set(_WORD.findall(text.lower())))
+    counted = [times for times in count.values() if times < len(texts)]
+    return 0 < MIN_REPEATED_SHARE * sum(counted) <= sum(times for times in counted if times > 1)
+
+
+def has_words(x: np.ndarray) -> bool:
+    """Whether an entry of an array is a text and no number."""
+    items = (item.decode("latin-1") if isinstance(item, bytes) else item for item in x.ravel().tolist())
+    return any(isinstance(item, str) and not is_number_text(item) for item in items)
+
+
+def is_number_text(text: str) -> bool:
+    """Whether a text reads as a number."""
+    with suppress(ValueError):
+        float(text)
+        return "_" not in text  # as in some ids
+    return False
