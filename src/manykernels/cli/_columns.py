@@ -149,11 +149,8 @@ def as_texts(column: Any) -> np.ndarray:
     return found
 
 
-def encode(frame: Any, names: list[str], written: Mapping[str, str], commas: Collection[str] = ()) -> Any:
-    """The columns called `names`: numbers, indicators of categories, and sequences, texts and dates as `written`.
-
-    Texts of numbers have decimal commas in the columns `commas`.
-    """
+def encode(frame: Any, names: list[str], written: Mapping[str, str]) -> Any:
+    """The columns called `names`: numbers, indicators of categories, and sequences, texts and dates as `written`."""
     frame = with_places(frame, names)
     lost = [base for base in map(seen, names) if base not in frame.columns]
     if lost:
@@ -173,7 +170,7 @@ def encode(frame: Any, names: list[str], written: Mapping[str, str], commas: Col
         if name in written:
             made[name] = AS_WRITTEN[written[name]](frame[name])
         elif not equals and name not in numbers:
-            made[name] = as_feature(frame[name], commas)
+            made[name] = as_numbers(frame[name], decimal=".")
         elif equals:
             if base not in known:
                 known[base] = as_texts(frame[base])
@@ -244,12 +241,8 @@ def read_texts(frame: Any, say: Callable[[str], None]) -> tuple[Any, list[str]]:
     commas = [facts.name for facts in found if facts.commas]
     if commas:
         say(f"the commas in {listed(commas)} are read as decimal points.")
-    return frame.assign(**{facts.name: as_feature(frame[facts.name], commas) for facts in found}), commas
-
-
-def as_feature(column: Any, commas: Collection[str]) -> np.ndarray:
-    """A column as floats; its texts are numbers, with decimal commas if its name is in `commas`, or such as NA."""
-    return as_numbers(column, decimal="," if column.name in commas else ".")
+    made = {facts.name: as_numbers(frame[facts.name], decimal="," if facts.commas else ".") for facts in found}
+    return frame.assign(**made), commas
 
 
 def as_numbers(

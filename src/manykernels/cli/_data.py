@@ -282,12 +282,6 @@ def by_id(frame: Any, id: str, path: str, unique: bool = True) -> Any:
     return frame
 
 
-def by_known_id(frame: Any, model: Any) -> Any:
-    """The frame with the ids of --id in the fit of the model as its index, if it has no other ids."""
-    id = vars(model).get("id_name_")
-    return frame.set_index(id) if frame.index.name is None and id in frame.columns else frame
-
-
 def pick(frame: Any, name: str, option: str, path: str = "the data") -> Any:
     """The column of a `full_name`; the error names the columns that exist."""
     full = full_name(frame, name)

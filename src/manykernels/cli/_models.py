@@ -10,7 +10,7 @@ import manykernels as mk
 from .._validation import shown
 from ..estimators.check_inputs import is_precomputed
 from ..kernels.normalize import CHOICES_OF_MODELS
-from ._columns import as_feature, as_numbers, as_texts, encode, guess_task, read_texts, seen, suggest
+from ._columns import as_numbers, as_texts, encode, guess_task, read_texts, seen, suggest
 from ._config import build, read_config, written_columns
 from ._data import full_name, is_number, pick, read_data, read_file
 from ._talk import Wrong
@@ -55,8 +55,17 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
         raise Wrong("--adjust needs targets, and --task one-class has none: leave it out.")
     tables, chosen = (settings.pop("kernel"), "") if "kernel" in settings else suggest(frame, say, HINT)
     kernels, names = build(tables, frame)
-    X = encode(frame, names, written_columns(kernels), commas)
+    X = encode(frame, names, written_columns(kernels))
     return Job(task, kernels, X, y, settings, chosen, of, covariates, commas)
+
+
+def read_for(model: Any, *where: Any, **options: Any) -> Any:
+    """The data, by `read_data`, as the fit of the model read them: with its ids and its decimal commas."""
+    frame, known = read_data(*where, **options), vars(model)
+    id = known.get("id_name_")
+    frame = frame.set_index(id) if frame.index.name is None and id in frame.columns else frame
+    commas = frame.columns.intersection(known.get("decimal_commas_", ()))
+    return frame.assign(**{name: as_numbers(frame[name], decimal=",") for name in commas})
 
 
 def full_target(frame: Any, target: str | None) -> str | None:
@@ -104,9 +113,9 @@ def split_covariates(frame: Any, adjust: str, say: Callable[[str], None]) -> tup
     return found, frame.drop(columns=list(found))
 
 
-def _covariate(column, category, commas=()):
+def _covariate(column, category):
     """The values of a covariate: texts of a category, else floats."""
-    return as_texts(column) if category else as_feature(column, commas)
+    return as_texts(column) if category else as_numbers(column, decimal=".")
 
 
 def covariates_of(model: Any, frame: Any) -> dict[str, Any]:
@@ -114,8 +123,8 @@ def covariates_of(model: Any, frame: Any) -> dict[str, Any]:
     known = vars(model).get("covariate_columns_")
     if known is None:
         return {}
-    asked, commas = known.items(), vars(model).get("decimal_commas_", ())
-    return {"covariates": {k: _covariate(pick(frame, k, "covariate"), v is not None, commas) for k, v in asked}}
+    made = {name: _covariate(pick(frame, name, "covariate"), levels is not None) for name, levels in known.items()}
+    return {"covariates": made}
 
 
 def split_target(frame, task, target, data, say):

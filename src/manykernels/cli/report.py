@@ -12,7 +12,6 @@ import manykernels as mk
 
 from ..estimators.new_data_warning import tell_news
 from ._columns import seen
-from ._data import by_known_id, read_data
 from ._models import (
     CATEGORY,
     as_classes,
@@ -21,6 +20,7 @@ from ._models import (
     estimator,
     only_label,
     prepare,
+    read_for,
     read_model,
     split_groups,
     target_of,
@@ -67,7 +67,7 @@ def report(asked: PageOptions) -> None:
     read, pages = (asked.model, asked.data, asked.labels), (Path(output), Path(output).with_suffix(".json"))
     over = [check_output(str(path), *read) for path in pages]
     fitted = read_model(asked.model)
-    frame = by_known_id(read_data(asked.data, asked.id, say, asked.labels), fitted)
+    frame = read_for(fitted, asked.data, asked.id, say, asked.labels)
     target = asked.target or only_label(asked.labels)
     one_class = is_outlier_detector(fitted)
     y = None if one_class and target is None else target_of(fitted, frame, target, say)

@@ -11,8 +11,7 @@ import manykernels as mk
 from ..estimators.new_data_warning import tell_news
 from ._columns import encode, new_categories
 from ._config import written_columns
-from ._data import by_known_id, read_data
-from ._models import as_classes, check_output, covariates_of, only_label, read_model, target_of
+from ._models import as_classes, check_output, covariates_of, only_label, read_for, read_model, target_of
 from ._talk import Debug, Json, Quiet, Wrong, pandas, show, speaker
 from .learn import Data, Id, Labels, Target, coefficients
 
@@ -31,7 +30,7 @@ def predict(
     """Predict new examples: one row each, with decision values, and probabilities if the model has them."""
     over = "" if output == "-" or output.startswith("/dev/") else check_output(output, model, data)
     say, fitted = speaker(quiet), read_model(model)
-    frame = by_known_id(read_data(data, id, say, unique=False), fitted)
+    frame = read_for(fitted, data, id, say, unique=False)
     made = predictions(fitted, columns_of(fitted, frame), covariates_of(fitted, frame))
     text = made.to_json(orient="records") + "\n" if json else made.to_csv(index=frame.index.name is not None)
     if output == "-":
@@ -45,7 +44,7 @@ def predict(
 def columns_of(model: Any, frame: Any) -> Any:
     """The columns that a model uses; an error if one has empty rows and its kernel does not accept them."""
     names, written = list(model.feature_names_in_), written_columns(model.kernels)
-    X = encode(frame, names, written, vars(model).get("decimal_commas_", ()))
+    X = encode(frame, names, written)
     for sentence in new_categories(frame, names, written):
         warnings.warn(sentence, UserWarning, stacklevel=2)
     specs = [mk.kernels.spec.as_spec(spec) for spec in model.kernels] if isinstance(model.kernels, list) else []
@@ -97,7 +96,7 @@ def score(
     say, fitted = speaker(quiet), read_model(model)
     if is_outlier_detector(fitted):
         raise Wrong(f"{model} is a one-class model, which has no score: use predict.")
-    frame = read_data(data, id, say, labels)
+    frame = read_for(fitted, data, id, say, labels)
     y = as_classes(fitted, target_of(fitted, frame, target or only_label(labels), say))
     X, extra = columns_of(fitted, frame), covariates_of(fitted, frame)
     guess = fitted.predict(X, **extra)
@@ -148,7 +147,8 @@ def inspect(
             for column, share in list(own.items())[:top]
         ]
     if data is not None:
-        facts["relevance"] = _relevance(fitted, read_data(data, id, say, labels), target or only_label(labels), say)
+        frame = read_for(fitted, data, id, say, labels)
+        facts["relevance"] = _relevance(fitted, frame, target or only_label(labels), say)
     show(facts, json)
 
 

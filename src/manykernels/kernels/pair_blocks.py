@@ -288,16 +288,12 @@ class PairBase:
     def _near(self, left, right, out):
         """Computes the distances of near examples again, from differences."""
         pairs = np.nonzero(out <= NEAR[out.itemsize] * (left.square[:, None] + right.square))
-        step = max(1, MAX_GATHERED // max(left.x.shape[1 if sp.issparse(left.x) else 0], 1))
+        x, z = (side.x if sp.issparse(side.x) else side.x.T for side in (left, right))
+        step = max(1, MAX_GATHERED // max(x.shape[1], 1))
         for first in range(0, len(pairs[0]), step):
             i, j = (part[first : first + step] for part in pairs)
-            move = _take(left.x, i) - _take(right.x, j)
+            move = x[i] - z[j]
             out[i, j] = np.ravel((move.multiply(move) if sp.issparse(move) else move * move).sum(axis=1))
-
-
-def _take(x, rows):
-    """Some examples of the x of a side."""
-    return x[rows] if sp.issparse(x) else x[:, rows].T
 
 
 def width(x):
