@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._callers import caller_level
-from ..kernels.frames import is_frame
 from ..kernels.new_data import LONGER, NewDataWarning, unequal, wordless
+from ..kernels.rows import ids_of
 from ..kernels.tasks import split
 from ..kernels.view_data import n_examples
-from ..kernels.views import Views
 
 MAX_NAMED = 5  # columns, and examples of each column, in a warning
 
@@ -26,7 +25,7 @@ class Gathered:
         self.n = 0
 
     def add(self, X: Any, news: list[Any]) -> None:
-        names = _names(X)
+        names = ids_of(X)
         for one in {(one.kind, one.where): one for one in news}.values():
             called = (one.rows + self.n).tolist() if names is None else [names[i] for i in one.rows]
             self.found.setdefault((one.kind, one.where), ([], one.example))[0].extend(called)
@@ -94,34 +93,25 @@ def warn_of_data(model: Any) -> None:
     √k(x, x) grows with the length, and so does |f(x)|, unless normalize="spherical".
     """
     kernels = model.predictor_.kernel_list
-    if kernels is not None and (note := vars(kernels).pop("note", "")):
-        warnings.warn(note, UserWarning, stacklevel=caller_level())
-    if kernels is not None and (lost := wordless(kernels, _used(model))) is not None:
-        warnings.warn(
+    if kernels is None:
+        return
+    said = [vars(kernels).pop("note", "")]
+    if lost := wordless(kernels, _used(model)):
+        said.append(
             f"{lost[0]!r} reads words of {lost[1]} letters, and the shortest training sequence has {lost[2]}: the "
-            "kernel is 0 for such a sequence; leave it out, or give shorter words.",
-            UserWarning,
-            stacklevel=caller_level(),
+            "kernel is 0 for such a sequence; leave it out, or give shorter words."
         )
-    found = None if kernels is None or model.normalize_ == "spherical" else unequal(kernels, _used(model))
-    if found is not None:
+    if model.normalize_ != "spherical" and (found := unequal(kernels, _used(model))):
         name, low, high = found
-        warnings.warn(
+        said.append(
             f"{name!r} counts words, and the training sequences have {low} to {high} letters, more than {LONGER:g} "
             f"times as many in some as in others: with normalize={model.normalize_!r} decisions grow with the length "
-            'of a sequence; give normalize="spherical", which makes k(x, x) = 1.',
-            UserWarning,
-            stacklevel=caller_level(),
+            'of a sequence; give normalize="spherical", which makes k(x, x) = 1.'
         )
+    for sentence in filter(None, said):
+        warnings.warn(sentence, UserWarning, stacklevel=caller_level())
 
 
 def _used(model):
     """Which kernels have weight, (M,)."""
     return (np.atleast_2d(model.kernel_weights_) * model.predictor_.scale != 0).any(axis=0)
-
-
-def _names(X):
-    """The names of the examples: ids, or the index of a frame; None if they have none."""
-    if isinstance(X, Views):
-        return X.ids
-    return list(X.index) if is_frame(X) and hasattr(X, "index") else None  # frames of pandas have one

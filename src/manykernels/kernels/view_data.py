@@ -274,11 +274,8 @@ def string_view(x, encoding, zero):
             blank = np.array([isinstance(item, str | bytes) and not item.strip() for item in items], dtype=bool)
             present = ~(lost | blank)
             if not present.all():
-                if not present.any():
-                    return View(None, present)
-                items = items.copy()
-                items[~present] = items[present][0]  # any string works, since its kernel rows are set to 0
-                return View(Sequences.encode(items, *encoding, checked=True), present)
+                items = _filled(items, present)
+                return View(None if items is None else Sequences.encode(items, *encoding, checked=True), present)
     return View(Sequences.encode(x, *encoding, checked=True), None)
 
 
@@ -291,12 +288,17 @@ def object_view(x, zero):
     present = np.array([not (item is None or isinstance(item, float) and item != item) for item in x])
     if present.all():
         return View(x, None)
+    return View(_filled(x, present), present)
+
+
+def _filled(x, present):
+    """The objects, one of them in place of the absent ones, whose kernel rows are set to 0; None if all are absent."""
     if not present.any():
-        return View(None, present)
-    items, some = x.copy(), x[np.argmax(present)]
+        return None
+    x, some = x.copy(), x[np.argmax(present)]
     for i in np.flatnonzero(~present):
-        items[i] = some  # any object works, since its kernel rows are set to 0
-    return View(items, present)
+        x[i] = some
+    return x
 
 
 def checked_view(x, zero, finite, labels):
