@@ -253,3 +253,13 @@ def test_the_hazard_of_log_time_jumps_at_the_example_s_own_event(seed):
         just_before = times[i] * (1 - 1e-7)
         assert step(times[i]) == pytest.approx(sum(jumps), rel=1e-9)
         assert step(times[i]) - step(just_before) >= 1 / np.sum(left >= left[i]) - 1e-12
+
+
+def test_an_example_without_weight_may_have_the_last_time():
+    """Of a stack of kernels, which keeps its examples, as in a bootstrap sample."""
+    K, y = np.exp(-0.1 * ((X[:, None] - X) ** 2).sum(axis=2))[:, :, None], survival_targets(EVENT, TIME)
+    weight = (TIME < TIME.max()).astype(float)
+    kept = np.flatnonzero(weight)
+    model = MKLSurvival("precomputed", C=1.0, tol=1e-6).fit(K, y, sample_weight=weight)
+    other = MKLSurvival("precomputed", C=1.0, tol=1e-6).fit(K[np.ix_(kept, kept)], y[kept])
+    np.testing.assert_allclose(model.baseline_hazard_, other.baseline_hazard_, rtol=1e-3)

@@ -205,7 +205,8 @@ class MKLSurvival(HasPath, MKLBase):
         event, at = ~np.signbit(y), np.zeros(len(y), int)
         if plan.examples.loss.coupled:
             at = np.floor(np.abs(y) / STRATUM).astype(int)
-            time = times[(np.abs(y) - STRATUM * at).astype(int) - 1]
+            order = (np.abs(y) - STRATUM * at).astype(int)
+            time = times[np.minimum(order, len(times)) - 1]  # those without weight may come later
             risk = np.exp(f)
         else:
             time, risk = np.abs(y) / np.exp(f), np.ones(len(y))
