@@ -99,7 +99,7 @@ def make_splits(cv, X, y, classifier, groups=None, seed=None):
         check_cv,
     )
 
-    times = isinstance(y, np.ndarray) and y.dtype.names is not None
+    times, strict = isinstance(y, np.ndarray) and y.dtype.names is not None, seed is None
     if times:  # every fold has its share of the events
         y, classifier = y[y.dtype.names[0]].astype(int), True
         cv, seed = 5 if cv is None else cv, 0 if seed is None and groups is None else seed
@@ -111,10 +111,14 @@ def make_splits(cv, X, y, classifier, groups=None, seed=None):
         shuffled = {} if seed is None else dict(shuffle=True, random_state=seed)
         known, codes, counts = np.unique(y if labels else [], return_inverse=True, return_counts=True)
         compared = np.sum(counts > 1) > 1 and not times
+        least = int(y.sum() if times else counts.min() if len(counts) == 2 else 2)
+        if strict and labels and groups is None and least < 2:
+            few = "fewer than two events" if times else f"one example of {shown(known[counts.argmin()])}"
+            raise ValueError(f"y has {few}, and every fold would learn or test without it: give more examples.")
         if shuffled:
             limit = len(y) // 2 if groups is None else len(np.unique(groups))
             if groups is None and labels:
-                limit = int(y.sum() if times else counts.min() if len(counts) == 2 else counts.max() * compared)
+                limit = least if times or len(counts) == 2 else int(counts.max() * compared)
             if 1 < limit < cv and groups is None:
                 _warn(
                     f"cv={cv}: there are {limit} folds, as many as the events, the rarer of two classes, or half of "
