@@ -213,7 +213,7 @@ def _some_ids(ids, rows):
 
 def as_sequences(column: Any) -> list[str | None]:
     """A column of sequences in upper case; None for missing ones."""
-    return [None if lost else str(text).upper() for text, lost in zip(column, column.isna(), strict=True)]
+    return [text and text.upper() for text in as_words(column)]
 
 
 def as_words(column: Any) -> np.ndarray:

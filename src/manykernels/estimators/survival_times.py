@@ -130,17 +130,21 @@ def _refuse_unread(names, read, strata):
 def _events(event):
     if event.dtype.kind == "b":
         return event
-    try:
-        numbers = event.astype(float)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"event holds {event.ravel()[:1]}: give True for events and False for censored times."
-        ) from None
-    if np.isnan(numbers).any():
-        raise ValueError(f"event has {np.isnan(numbers).sum()} missing values: leave these examples out of X and y.")
+    numbers = _numbers("event", event, "True for events and False for censored times")
     if not np.isin(numbers, (0.0, 1.0)).all():
         raise ValueError(f"event has the values {np.unique(numbers)[:5]}: give 1 for events and 0 for censored times.")
     return numbers.astype(bool)
+
+
+def _numbers(name, entries, wanted):
+    """The entries as floats; a ValueError if one is missing or no number."""
+    try:
+        numbers = entries.astype(float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} holds {entries.ravel()[:1]}: give {wanted}.") from None
+    if lost := np.isnan(numbers).sum():
+        raise ValueError(f"{name} has {lost} missing values: leave these examples out of X and y.")
+    return numbers
 
 
 def _times(time):
@@ -148,12 +152,7 @@ def _times(time):
         raise ValueError("time holds dates: give the time since the start, time - start, as numbers or durations.")
     time = time / np.timedelta64(1, "D") if time.dtype.kind == "m" else time
     check_entries("time", time)
-    try:
-        time = time.astype(float)
-    except (TypeError, ValueError):
-        raise ValueError(f"time holds {time.ravel()[:1]}: give numbers, such as days.") from None
-    if np.isnan(time).any():
-        raise ValueError(f"time has {np.isnan(time).sum()} missing values: leave these examples out of X and y.")
+    time = _numbers("time", time, "numbers, such as days")
     if not np.isfinite(time).all():
         raise ValueError("time has infinite values: give the time of censoring, with event=False.")
     if (time < 0).any():

@@ -114,12 +114,10 @@ class Packer:
             items = [item.strip() for item in items]
         offsets = np.zeros(len(items) + 1, dtype=np.int64)
         np.cumsum(np.fromiter(map(len, items), dtype=np.int64, count=len(items)), out=offsets[1:])
-        if all(issubclass(k, str) for k in kinds):
-            letters = self._bytes("".join(items), offsets)
-        elif not any(issubclass(k, str) for k in kinds):
-            letters = b"".join(items)
-        else:
+        if any(issubclass(k, str) for k in kinds):
             letters = self._bytes("".join(s if isinstance(s, str) else s.decode("latin-1") for s in items), offsets)
+        else:
+            letters = b"".join(items)
         self.add(np.frombuffer(letters, dtype=np.uint8), offsets)
 
     def _bytes(self, text, offsets):
