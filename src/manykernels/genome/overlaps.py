@@ -15,7 +15,7 @@ _PLACE = re.compile(r"(?:^|::)(?:([^\s:]+):(\d+)-(\d+)|(chr\w+?)_(\d+)_(\d+))(?!
 def places(ids: list[str]) -> list[tuple[str, int, int] | None]:
     """(chromosome, start, stop) of ids such as chr1:100-201, name::chr1:100-201 and chr1_100_201; None for others."""
     found = [match and [part for part in match.groups() if part] for match in map(_PLACE.search, ids)]
-    return [place and (place[0], int(place[1]), int(place[2])) for place in found]
+    return [(place[0], int(place[1]), int(place[2])) if place else None for place in found]
 
 
 def overlap_groups(X: Sequences, ids: list[str]) -> np.ndarray:
