@@ -272,6 +272,35 @@ def test_durations_are_taken_in_days():
         survival_targets(TIMES["event"], days + pd.Timestamp("2020"))
 
 
+WHEN = X.assign(when=pd.date_range("2023-01-01", periods=N, freq="53h"))
+DATED = MKLClassifier(C=1.0).fit(WHEN, np.arange(N) > N // 2)
+NO_DATES = {
+    "year": 2023, "seconds": WHEN["when"].astype("int64") // 10**9, "days": np.arange(N) + 19000.5, "words": "now",
+    "digits": "20230301", "durations": WHEN["when"] - WHEN["when"][0], "mixed": [*WHEN["when"][1:], 3],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", NO_DATES)
+def test_a_column_of_dates_takes_no_numbers(kind):
+    with pytest.raises(ValueError, match="X has .* in column 'when', which is no date: give dates, or texts such as"):
+        DATED.predict(WHEN.assign(when=NO_DATES[kind]))
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns", "texts", "objects", "zone"])
+def test_dates_are_the_same_in_any_form(unit):
+    pl = pytest.importorskip("polars")
+    forms = {"texts": WHEN["when"].astype(str), "objects": WHEN["when"].astype(object)}
+    forms["zone"] = WHEN["when"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")
+    other = WHEN.assign(when=forms[unit]) if unit in forms else pl.from_pandas(WHEN)
+    other = other if unit in forms else other.with_columns(when=other["when"].cast(pl.Datetime(unit)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(DATED.decision_function(other), DATED.decision_function(WHEN))
+        if unit not in ("objects", "zone"):
+            found = MKLClassifier(C=1.0).fit(other, np.arange(N) > N // 2)
+            np.testing.assert_allclose(found.decision_function(WHEN), DATED.decision_function(WHEN), atol=1e-6)
+
+
 MASKED = np.ma.array(X.to_numpy(), mask=X.to_numpy() > 1)
 DAYS = np.stack([np.arange(N).astype("timedelta64[ns]")] * 2, axis=1)
 CLOCKS = {"durations": DAYS, "dates": DAYS + np.datetime64("2020"), "objects": np.empty((N, 2), object)}
@@ -303,5 +332,10 @@ def test_polars_has_the_same_door():
         for call in (lambda c: MKLRegressor(K).fit(X, c), lambda c: MKLRegressor(K).fit(X, values, c)):
             with pytest.raises(ValueError, match="holds dates or durations"):
                 call(clock)
-        with pytest.raises(ValueError, match="times|numeric"):
-            MKLRegressor(K).fit(pl.DataFrame({"a": clock, "b": clock}), values)
+        for frame in (pl.DataFrame({"a": clock, "b": clock}), pl.from_pandas(X).with_columns(a=clock)):
+            for kernel in (K, [("l", Linear(), ["a", "b"])]):
+                model = MKLRegressor(kernel, C=1.0)
+                for call in (lambda m, F: m.fit(F, values), lambda m, F: m.fit(pl.from_pandas(X), values).predict(F)):
+                    with pytest.raises(ValueError, match="times|numeric"):
+                        call(model, frame)
+

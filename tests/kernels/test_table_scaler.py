@@ -73,7 +73,6 @@ def test_dates_have_a_trend_and_the_cycles_that_they_span():
     assert cycles("5h", 40) == ["day"] and cycles("37h") == ["week", "day"]
     texts = np.array(["2020-01-02", "2020-01-01 12:00", None], object)
     np.testing.assert_allclose(days(texts), [18263.0, 18262.5, np.nan])
-    np.testing.assert_allclose(days(np.array([1.5, None], object)), [1.5, np.nan])
     a, b, c = (
         TableScaler([("dates", 1)])
         .fit(FRAME[["seen"]])

@@ -15,7 +15,6 @@ from ..kernels import table as auto_table
 from ..kernels.auto import choose_kernels
 from ..kernels.column_kinds import USED_KINDS, describe, entries
 from ..kernels.frames import listed, number
-from ..kernels.table_scaler import days
 from ._data import is_number, numeric_names
 from ._matrices import with_places
 from ._sequences import say_taken, string_table
@@ -217,21 +216,11 @@ def as_sequences(column: Any) -> list[str | None]:
 
 
 def as_words(column: Any) -> np.ndarray:
-    """A column of texts; None for missing ones."""
+    """A column of texts, or of dates as texts; None for missing ones."""
     return np.array([None if lost else str(text) for text, lost in zip(column, column.isna(), strict=True)], object)
 
 
-def as_days(column: Any) -> np.ndarray:
-    """A column of dates as days since 1970; the error shows the first entry that is not a date."""
-    try:
-        return days(column.to_numpy())
-    except ValueError as error:
-        raise Wrong(
-            f"Column {column.name!r} has an entry that is no date ({error}): write dates as 2024-03-01."
-        ) from error
-
-
-AS_WRITTEN = {"sequences": as_sequences, "objects": as_words, "categories": as_texts, "dates": as_days}
+AS_WRITTEN = {"sequences": as_sequences, "objects": as_words, "categories": as_texts, "dates": as_words}
 
 
 def read_texts(frame: Any, say: Callable[[str], None]) -> tuple[Any, list[str]]:

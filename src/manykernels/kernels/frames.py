@@ -49,10 +49,10 @@ def completed(frame, names):
 
 def values(frame):
     """The entries of a frame (n, d): numbers, with NaN for missing ones, if all columns are numbers, else objects."""
-    try:
+    if not is_pandas(frame) and any(dtype.is_temporal() for dtype in frame.dtypes):
+        x = np.array(frame.rows(), dtype=object).reshape(frame.shape)  # polars would turn dates into numbers
+    else:
         x = frame.to_numpy()
-    except TypeError:  # polars, since dates and truth values have no common dtype
-        x = np.array(frame.rows(), dtype=object).reshape(frame.shape)
     if x.dtype == object and is_pandas(frame) and all(dtype.kind in "biuf" for dtype in frame.dtypes):
         x = frame.to_numpy(dtype=float, na_value=np.nan)  # pandas' nullable numbers
     return x

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,11 +14,13 @@ from sklearn.base import BaseEstimator
 
 from .._state import check, check_array, check_integer, check_is, check_list
 from .._tags import Tagged
+from .._validation import shown
 from .categorical import Indicators
 from .frames import are_missing_texts, is_frame, missing_entries, to_numbers, values
 
 KINDS = ("numbers", "categories", "dates", "decimal commas")
 DAYS_OF_CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}
+_DATE = re.compile(r"(b')?\s*\d{4}-\d")
 MIN_CYCLES = 1.5  # in the training dates, for a cycle that is used
 
 
@@ -84,14 +89,15 @@ class TableScaler(Tagged, BaseEstimator):
     def read(self, x: np.ndarray, labels: Callable[[], Sequence[Any]]) -> np.ndarray:
         """Columns x (n, d) with texts of numbers as numbers; texts such as NA or ? are missing numbers and dates.
 
-        A text that is neither is a ValueError that names the column, one of `labels()`.
+        An entry that is neither is a ValueError that names the column, one of `labels()`.
         """
-        if x.dtype.kind not in "OSU":
+        kinds = [kind for kind, width in self.parts for _ in range(width)]
+        if x.dtype.kind == "M" or x.dtype.kind not in "OSU" and "dates" not in kinds:
             return x
-        x, kinds = x.astype(object), [kind for kind, width in self.parts for _ in range(width)]
+        x = x.astype(object)
         for column, kind, label in zip(x.T, kinds, labels(), strict=True):
             if kind == "dates":
-                column[are_missing_texts(column)] = None
+                column[np.isnan(days(column, label))] = None
             elif kind != "categories":
                 column[:] = to_numbers(column, lambda label=label: [label], "." if kind == "numbers" else ",")
         return x
@@ -148,15 +154,24 @@ class TableScaler(Tagged, BaseEstimator):
         return found
 
 
-def days(column: np.ndarray) -> np.ndarray:
-    """Days since 1970 (n,) of times, texts such as 2024-03-01 12:30, or numbers, which are days; NaN where missing."""
-    if column.dtype.kind in "iuf":
-        return column.astype(float)
+def days(column: np.ndarray, name: Any = "") -> np.ndarray:
+    """Days since 1970 (n,) of times, and of texts such as 2024-03-01 12:30; NaN where missing.
+
+    Other entries, numbers among them, are a ValueError. Times of a zone are turned into UTC.
+    """
     if column.dtype.kind != "M":
-        lost = missing_entries(column) | are_missing_texts(column)
-        if all(isinstance(item, float | int) for item in column[~lost]):
-            return np.where(lost, np.nan, column).astype(float)
-        column = np.where(lost, np.array(None), column).astype("datetime64[us]")
+        found = np.full(len(column), "NaT", "datetime64[us]")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # NumPy's, of zones
+            for k in np.flatnonzero(~(missing_entries(column) | are_missing_texts(column))):
+                with suppress(ValueError):
+                    found[k] = column[k] if _DATE.match(str(column[k])) else "NaT"
+                if np.isnat(found[k]):
+                    raise ValueError(
+                        f"X has {shown(column[k])} in column {name!r}, which is no date: give dates, or texts such as "
+                        "2024-03-01."
+                    )
+        column = found
     return np.where(np.isnat(column), np.nan, column.astype("datetime64[us]").astype(float) / 86_400e6)
 
 
