@@ -208,8 +208,9 @@ def _definite(kernel, X, asked, say):
         why = str(error).partition(": ")[2].partition(", and")[0]
     nearest = clone(kernel).set_params(nearest=True)
     before, now = kernel.mismatches(4)[1][0], nearest.mismatches(4)[1][0]
-    wider = [d for d in range(kernel.d + 1, kernel.l + 1) if _is_psd(kernel, d)][:1]
-    advice = " or ".join([f"-d {d}" for d in wider] + ["-t 2"] * (asked.kind != 2))
+    widest = kernel.l if kernel.filter == "full" else kernel.l - kernel.k
+    cures = [f"-d {widest}"] * clone(kernel).set_params(d=widest).psd + ["-t 2"] * (asked.kind != 2)
+    advice = " or ".join(cures or [f"-t 0 -d {widest}"])
     if now > MOST_SHIFT * before:
         raise Wrong(
             f"-t {asked.kind} -d {kernel.d} is not positive semidefinite: {why}, and the nearest kernel that is one is "
@@ -220,18 +221,6 @@ def _definite(kernel, X, asked, say):
         f"weight {now:.4g} of equal words instead of {before:.4g}; {advice} needs no change."
     )
     return nearest
-
-
-def _is_psd(kernel, d):
-    """Whether the kernel would be positive semidefinite with up to d mismatches."""
-    from sklearn.base import clone
-
-    other = clone(kernel).set_params(d=d)
-    try:
-        other.check(None)
-    except ValueError:
-        return False
-    return other.psd
 
 
 def _model(kernel, asked):
@@ -337,8 +326,7 @@ def read_fasta(path: str, alphabet: Any = "dna") -> tuple[list[str], Any]:
 def alphabet_of(model: Any) -> Any:
     """The alphabet of the sequences that a model reads."""
     kernels = model.predictor_.kernel_list
-    found = [] if kernels is None else [encoding[0] for encoding in kernels.encodings if encoding is not None]
-    return found[0] if found and found[0] is not None else "dna"
+    return next((encoding[0] for encoding in kernels.encodings if encoding), None) or "dna" if kernels else "dna"
 
 
 class _Column:

@@ -27,7 +27,7 @@ from ..strings import GappedKmer
 from .check_inputs import optional
 
 START = b"svm_type"  # the first word of a text
-GZIP = b"\x1f\x8b"
+GZIP, BROKEN = b"\x1f\x8b", (OSError, EOFError, zlib.error)
 TYPES = {  # filter, whether there is a gamma, whether there is a centre
     "gkm_cnt": ("counts", False, False),
     "gkm_estfull": ("full", False, False),
@@ -138,28 +138,26 @@ class _Text:
         return coefs, Sequences.encode(sequences, DNA, "A")
 
 
-def unpacked_head(stream):
-    """The first bytes of a file, unpacked if it is gzipped."""
-    head = stream.peek(len(START))
-    if not head.startswith(GZIP):
-        return head
-    with suppress(OSError, EOFError, zlib.error):
-        head = gzip.GzipFile(fileobj=stream).read(len(START))
-    stream.seek(0)
-    return head
+def unpacked(stream):
+    """An open file, unpacked if it is gzipped."""
+    return gzip.GzipFile(fileobj=stream) if stream.peek(2).startswith(GZIP) else stream
+
+
+def is_lsgkm(stream):
+    """Whether the unpacked file begins like a text of LS-GKM."""
+    with suppress(*BROKEN):
+        return stream.peek(len(START)).startswith(START)
+    return False
 
 
 def load_lsgkm(stream, path, limit):
-    """The fitted estimator of a text, gzipped or not, that is open for reading; `limit` is the largest size in bytes,
-    or None.
-    """
-    packed = stream.peek(2).startswith(GZIP)
-    most = max(MIN_UNPACKED, MAX_RATIO * os.fstat(stream.fileno()).st_size) if packed and limit is None else limit
+    """The fitted estimator of an unpacked text; `limit` is the largest size in bytes, or None."""
+    most = max(MIN_UNPACKED, MAX_RATIO * os.fstat(stream.fileno()).st_size) if limit is None else int(limit)
     try:
-        content = (gzip.GzipFile(fileobj=stream) if packed else stream).read(-1 if most is None else int(most) + 1)
-    except (OSError, EOFError, zlib.error) as error:
+        content = stream.read(most + 1)
+    except BROKEN as error:
         raise ValueError(f"{path} cannot be unpacked ({error}): fetch it again.") from None
-    if most is not None and len(content) > most:
+    if len(content) > most:
         raise ValueError(f"{path} has more than {most:g} bytes: give a larger memory_limit.")
     text = _Text(path, content)
     kind_of_model = text.choice("svm_type", ("c_svc", "epsilon_svr", "nu_svr"))
@@ -169,23 +167,22 @@ def load_lsgkm(stream, path, limit):
     slopes = [text.value(name, float, -1e300, 1e300, default=0.0) for name in ("probA", "probB")]
     calibration = {"calibration_": -np.array([slopes])} if "probA" in text.fields else {}
     params = {"kernels": [(kind, kernel)], "C": 1.0, "normalize": "spherical"}
-    own = {  # of classifiers
-        "classes_": text.classes(), "multi_class_": "ovr", "multilabel_": False,
-        "multi_class_reason_": "two classes have one vector of weights",
-    }  # fmt: skip
-    regression = kind_of_model != "c_svc"
+    if kind_of_model == "c_svc":
+        tag, params["calibrate"] = ("estimator/classifier", 1), "sigmoid" if calibration else None
+        own = calibration | {
+            "classes_": text.classes(), "multi_class_": "ovr", "multilabel_": False,
+            "multi_class_reason_": "two classes have one vector of weights",
+        }  # fmt: skip
+    else:
+        tag, params["loss"], own = ("estimator/regressor", 1), "epsilon_insensitive", {"n_outputs_": 1}
     state = {
-        "parameters": params | ({} if regression else {"calibrate": "sigmoid" if calibration else None}),
-        "predictor": _predictor(kind, kernel, X),
+        "parameters": params, "predictor": _predictor(kind, kernel, X),
         "dual_coef_": coefs[None], "duality_gap_": np.nan, "objective_": np.nan,
         "intercept_": np.array([-text.value("rho", float, -1e300, 1e300)]), "n_iter_": 0, "history_": [],
         "kernel_names_": [kind], "kernel_scale_": np.ones(1), "kernel_weights_": np.ones(1), "n_features_in_": 1,
         "support_": np.arange(len(coefs)),
     }  # fmt: skip
-    if regression:
-        state["parameters"]["loss"] = "epsilon_insensitive"
-        return reader(("estimator/regressor", 1), {}).from_state(state | {"n_outputs_": 1})
-    return reader(("estimator/classifier", 1), {}).from_state(state | own | calibration)
+    return reader(tag, {}).from_state(state | own)
 
 
 def _predictor(name, kernel, X):

@@ -23,7 +23,7 @@ from ._checks import Checks
 from .check_inputs import is_precomputed
 from .choose_c import is_auto
 from .covariates import check_saved
-from .lsgkm import START, load_lsgkm, unpacked_head
+from .lsgkm import is_lsgkm, load_lsgkm, unpacked
 from .outputs import checked_outputs
 
 FITTED_ATTRIBUTES = (
@@ -86,12 +86,13 @@ def load(
                 f"{says} is a pickle, as joblib and pickle write them, and loading it runs any code in it: if you "
                 "trust it, read it with joblib.load or pickle.load, and write the model with model.save(path)."
             )
-        theirs = unpacked_head(stream).startswith(START)
+        text = unpacked(stream)
+        theirs = is_lsgkm(text)
         if format is not None and theirs != (format == "lsgkm"):
             there = "a text model of LS-GKM" if theirs else "no text model of LS-GKM"
             raise ValueError(f"format={format!r}, but {says} is {there}: give another file, or leave format out.")
         if theirs:
-            return load_lsgkm(stream, says, limit)
+            return load_lsgkm(text, says, limit)
         with wholeness(says, "is damaged or not a whole manykernels model ({}): save it again."):
             model = read(stream, "model", limit, cure, found)["model"]
             check(isinstance(model, Checks | Predictor), f"it holds a {type(model).__name__}")

@@ -49,14 +49,14 @@ class KmerWeights:
             )
 
     def __getitem__(self, word: str) -> float:
-        number = word_numbers(word, self.k)
+        number = _numbers(word, self.k)
         if len(number) != 1 or number[0] < 0:
             raise KeyError(f"{word!r} is no word of {self.k} letters A, C, G and T")
         return self.values[number[0]]
 
     def sums(self, texts: list[str]) -> np.ndarray:
         """Σ w(word) over the words of each text, (n,); words with other letters than A, C, G and T add 0."""
-        numbers = word_numbers("N".join([*texts, "N" * self.k]), self.k)  # no word crosses N
+        numbers = _numbers("N".join([*texts, "N" * self.k]), self.k)  # no word crosses N
         weight = np.where(numbers < 0, 0.0, self.values[np.maximum(numbers, 0)])
         starts = np.cumsum([0, *(len(text) + 1 for text in texts)])[:-1]
         return np.add.reduceat(weight, starts) if texts else np.empty(0)
@@ -198,7 +198,7 @@ def read_kmer_weights(
     k = len(words[0]) if words else 0
     if not 1 <= k <= MAX_K or any(len(word) != k for word in words):
         raise ValueError(f"{shown} has no words, or words of several lengths or of more than {MAX_K} letters")
-    numbers = word_numbers("N".join(words), k)[:: k + 1]
+    numbers = _numbers("N".join(words), k)[:: k + 1]
     if (numbers < 0).any():
         raise ValueError(f"{shown} has the word {words[np.argmin(numbers)]!r}: words have the letters A, C, G and T")
     values = np.full(4**k, np.nan)
@@ -245,7 +245,7 @@ def write_kmer_weights(path: str | PathLike[str], weights: KmerWeights) -> None:
         file.writelines(f"{word}\t{value:.9g}\n" for word, value in rows)
 
 
-def word_numbers(text, k):
+def _numbers(text, k):
     """The number of the word at each place of the text, −1 if it has other letters than A, C, G and T."""
     codes = CODES[np.frombuffer(text.encode("latin-1"), np.uint8)]
     size = max(len(codes) - k + 1, 0)

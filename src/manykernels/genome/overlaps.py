@@ -1,14 +1,14 @@
 """Sequences that overlap, by their places or by their letters."""
 
 import re
+from collections import defaultdict
 
 import numpy as np
 
 from ..sequences import Sequences
-from .kmers import word_numbers
 
 WORD = 20  # letters that overlapping windows have in common, at least
-MOST = 1000  # places of a word; one with more is a repeat
+MOST = 1000  # sequences that begin with a word; one with more is a repeat
 _PLACE = re.compile(r"(?:^|::)(?:([^\s:]+):(\d+)-(\d+)|(chr\w+?)_(\d+)_(\d+))(?!\d)")
 
 
@@ -29,30 +29,25 @@ def overlap_groups(X: Sequences, ids: list[str]) -> np.ndarray:
 
 
 def _by_place(ids):
-    known = sorted((*place, i) for i, place in enumerate(places(ids)) if place)
     last = ("", 0, 0)  # the chromosome, the farthest stop and its sequence
-    for chrom, start, stop, i in known:
+    for chrom, start, stop, i in sorted((*place, i) for i, place in enumerate(places(ids)) if place):
         if chrom == last[0] and start < last[1]:
             yield last[2], i
-        last = max(last, (chrom, stop, i)) if chrom == last[0] else (chrom, stop, i)
+        last = max(last, (chrom, stop, i))
 
 
 def _by_letters(X):
     """Pairs of which the one begins, on either strand, within the other, and they agree from there to an end."""
-    n, both = len(X), [*X, *X.reverse_complement()]
     first: dict[str, int] = {}
-    for k, text in enumerate(both):
-        yield first.setdefault(text, k % n), k % n
-    ends = np.cumsum([len(text) + 1 for text in both])
-    words = word_numbers("N".join([*both, "N" * WORD]), WORD)[: ends[-1]]
-    begins = np.concatenate([[0], ends[:-1]])
-    asked = np.unique(words[begins][words[begins] >= 0])
-    at = np.flatnonzero(np.isin(words, asked))
-    at = at[np.argsort(words[at], kind="stable")]
-    low, high = (np.searchsorted(words[at], words[begins], side=side) for side in ("left", "right"))
-    for k in np.flatnonzero((words[begins] >= 0) & (high - low > 1) & (high - low <= MOST)).tolist():
-        for place in at[low[k] : high[k]].tolist():
-            j = int(np.searchsorted(ends, place, side="right"))
-            tail = both[j][place - int(begins[j]) :]
-            if j % n != k % n and both[k].startswith(tail[: len(both[k])]):
-                yield k % n, j % n
+    for k, text in enumerate([*X, *X.reverse_complement()]):
+        yield first.setdefault(text, k % len(X)), k % len(X)
+    beginning = defaultdict(list)
+    for text in first:
+        if len(text) >= WORD and "N" not in text[:WORD]:
+            beginning[text[:WORD]].append(text)
+    for text, i in first.items():
+        for at in range(len(text) - WORD + 1):
+            others = beginning.get(text[at : at + WORD], ())
+            for other in others if len(others) <= MOST else ():
+                if other.startswith(text[at : at + len(other)]):
+                    yield first[other], i
