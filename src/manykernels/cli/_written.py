@@ -2,7 +2,7 @@
 
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,7 +23,11 @@ def written(path: str, *inputs: str | None, end: str = ".tsv") -> Iterator[str]:
         sys.stdout.write(place.read_text(encoding="utf-8"))
 
 
-def check_prefix(prefix: str) -> None:
-    """An error if several files are to go to stdout."""
+def results(prefix: str, ends: Iterable[str], *inputs: str | None) -> list[str]:
+    """The paths PREFIX.end of several files to write, none of the `inputs`."""
     if prefix == "-":
         raise Wrong("PREFIX - would be stdout, and there are several results: give the beginning of their names.")
+    paths = [f"{prefix}.{end}" for end in ends]
+    for path in paths:
+        check_output(path, *inputs, option="")
+    return paths

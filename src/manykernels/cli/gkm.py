@@ -12,10 +12,9 @@ import manykernels as mk
 from ..strings.gapped_kmer import Indefinite
 from ._columns import seen
 from ._data import is_number, read_table
-from ._models import check_output
 from ._sequences import sequence_columns
 from ._talk import Debug, Json, Quiet, Wrong, command, complain, pandas, show, speaker
-from ._written import check_prefix, written
+from ._written import results, written
 from .gkm_folds import split
 from .learn import progress, read_C
 
@@ -76,11 +75,9 @@ def train(asked: TrainOptions) -> None:
     """Learn to tell positives from negatives, or to predict --scores; write PREFIX.model.mk, if possible
     PREFIX.model.txt, and with -x PREFIX.cvpred.txt."""
     say, (prefix, *given) = speaker(asked.quiet), _names(asked)
-    check_prefix(prefix)
     _note_theirs(say, {"-e": asked.precision, "-m": asked.cache, "-v": asked.verbosity, "-s": asked.shrink or None})
-    files = [f"{prefix}.{end}" for end in ("model.mk", "model.txt", _cvpred(asked))]
-    for path in files:
-        check_output(path, *given, option="")
+    cvpred = f"cvpred.{asked.fold}.txt" if asked.fold else "cvpred.txt"
+    files = results(prefix, ("model.mk", "model.txt", cvpred), *given)
     if asked.fold > asked.folds or asked.folds == 1:
         raise Wrong(f"-x {asked.folds} -i {asked.fold}: give -x 2 or more, and -i at most as large.")
     kernel = _kernel(asked)
@@ -162,10 +159,6 @@ def _check_letters(X, asked, say):
         say(f"{blank} sequences have fewer than {asked.compared} letters A, C, G and T: all of them look alike.")
 
 
-def _cvpred(asked):
-    return f"cvpred.{asked.fold}.txt" if asked.fold else "cvpred.txt"
-
-
 def _note_theirs(say, options):
     """Say that options of LS-GKM have no effect."""
     given = [option for option, value in options.items() if value is not None]
@@ -211,15 +204,13 @@ def _definite(kernel, X, asked, say):
     widest = kernel.l if kernel.filter == "full" else kernel.l - kernel.k
     cures = [f"-d {widest}"] * clone(kernel).set_params(d=widest).psd + ["-t 2"] * (asked.kind != 2)
     advice = " or ".join(cures or [f"-t 0 -d {widest}"])
-    if now > MOST_SHIFT * before:
-        raise Wrong(
-            f"-t {asked.kind} -d {kernel.d} is not positive semidefinite: {why}, and the nearest kernel that is one is "
-            f"nearly diagonal, with the weight {now:.3g} of equal words instead of {before:.3g}: give {advice}."
-        )
-    say(
-        f"-d {kernel.d} is not positive semidefinite: {why}; the nearest kernel that is one is trained, with the "
-        f"weight {now:.4g} of equal words instead of {before:.4g}; {advice} needs no change."
+    says = (
+        f"-t {asked.kind} -d {kernel.d} is not positive semidefinite: {why}. The nearest kernel that is one has the "
+        f"weight {now:.4g} of equal words instead of {before:.4g}"
     )
+    if now > MOST_SHIFT * before:
+        raise Wrong(f"{says}, so that it is nearly diagonal: give {advice}.")
+    say(f"{says}. It is trained; {advice} needs no change.")
     return nearest
 
 

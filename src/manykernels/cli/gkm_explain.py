@@ -11,7 +11,7 @@ import manykernels as mk
 
 from ._models import check_output
 from ._talk import Debug, Json, Quiet, Wrong, command, show, speaker
-from ._written import check_prefix, written
+from ._written import results, written
 from .gkm import Model, Output, alphabet_of, estimator_and_data, in_options, read_fasta, read_model
 
 ROWS_AT_ONCE = 4096
@@ -83,7 +83,7 @@ def _explained(test, path, mode, say):
         except ValueError as error:
             raise Wrong(in_options(str(error), PYTHON)) from error
         say(f"{min(low + ROWS_AT_ONCE, len(X)):,} of {len(X):,} sequences explained.")
-    return ids, parts[0] if len(parts) == 1 else _joined(parts)
+    return ids, _joined(parts)
 
 
 def _joined(parts: list[Any]) -> Any:
@@ -119,12 +119,8 @@ class MotifOptions:
 def motifs(asked: MotifOptions) -> None:
     """Find motifs in sequences, such as the positives; write PREFIX.meme, a page PREFIX.motifs.html with the logos,
     and the tables PREFIX.motifs.tsv, PREFIX.hits.tsv and PREFIX.words.tsv."""
-    check_prefix(asked.prefix)
-    meme, page, table, hits, words = (
-        f"{asked.prefix}.{end}" for end in ("meme", "motifs.html", "motifs.tsv", "hits.tsv", "words.tsv")
-    )
-    for path in (meme, page, table, hits, words):
-        check_output(path, asked.test, asked.model, option="")
+    ends = "meme", "motifs.html", "motifs.tsv", "hits.tsv", "words.tsv"
+    meme, page, table, hits, words = results(asked.prefix, ends, asked.test, asked.model)
     say = speaker(asked.quiet)
     ids, explanation = _explained(asked.test, asked.model, asked.mode, say)
     found = mk.inspect.find_motifs(explanation, window=asked.window, min_seqlets=asked.seqlets)

@@ -7,9 +7,8 @@ import typer
 
 import manykernels as mk
 
-from ._models import check_output
 from ._talk import Debug, Quiet, Wrong, command, speaker
-from ._written import check_prefix, written
+from ._written import results, written
 from .gkm import Model, Output, in_options, read_model
 
 Word = Annotated[int, typer.Argument(min=1, max=12, help="Letters of a word; deltaSVM takes 10 or 11.")]
@@ -54,15 +53,13 @@ def peaks(
 ) -> None:
     """Write windows of peaks as PREFIX.pos.fa and matched negatives of the genome as PREFIX.neg.fa."""
     say = speaker(quiet)
-    check_prefix(prefix)
-    for end in ("pos.fa", "neg.fa", "matching.tsv"):
-        check_output(f"{prefix}.{end}", peaks, genome, *(exclude or ()), option="")
+    *_, matching = results(prefix, ("pos.fa", "neg.fa", "matching.tsv"), peaks, genome, *(exclude or ()))
     data = mk.genome.training_set(
         peaks, genome, width, ratio=ratio, exclude=exclude or [], tolerance=tolerance, random_state=seed
     )
     say(f"{' and '.join(data.write(prefix))} are written.")
-    data.negatives.to_csv(f"{prefix}.matching.tsv")
-    say(f"{prefix}.matching.tsv is written: quantiles of GC content and repeats in both sets.")
+    data.negatives.to_csv(matching)
+    say(f"{matching} is written: quantiles of GC content and repeats in both sets.")
     typer.echo(data.summary())
 
 

@@ -74,13 +74,16 @@ class _Text:
     def refuse(self, line, what, cure=CURE):
         raise ValueError(f"{self.path}, line {line}: {what}: {cure}.")
 
+    def _field(self, name):
+        if name not in self.fields:
+            self.refuse(self.end, f"there is no line {name!r} before 'SV'")
+        return self.fields[name]
+
     def value(self, name, kind, low, high, default=None, at=0):
         """The value of a field as an int or a float within [low, high]; `default` if the field may be missing."""
-        if name not in self.fields:
-            if default is None:
-                self.refuse(self.end, f"there is no line {name!r} before 'SV'")
+        if default is not None and name not in self.fields:
             return default
-        line, values = self.fields[name]
+        line, values = self._field(name)
         found = _number(values[at].encode("latin-1"), kind)
         if found is None or not low <= found <= high:
             what = "an integer" if kind is int else "a number"
@@ -88,9 +91,7 @@ class _Text:
         return found
 
     def choice(self, name, choices):
-        if name not in self.fields:
-            self.refuse(self.end, f"there is no line {name!r} before 'SV'")
-        line, [value] = self.fields[name]
+        line, [value] = self._field(name)
         if value not in choices:
             self.refuse(line, f"{name} {_shown(value)} is none of {', '.join(choices)}", f"{CURE}, of such a type")
         return value

@@ -101,9 +101,10 @@ class Alphabet(Stored):
         """Code of each byte, (256,) int16; −1 if the byte is an error. U of RNA is T of DNA."""
         table = np.full(256, self.code_of_unknown(unknown), dtype=np.int16)
         for code, letter in enumerate(self.letters):
-            twin = _TWINS.get(self, {}).get(letter, "")
-            for c in (c for one in letter + twin for c in _variants(one, self.ignore_case)):
+            for c in _variants(letter, self.ignore_case):
                 table[ord(c)] = code
+        if self in (DNA, RNA):
+            table[[*b"TUtu"]] = self.size - 1
         for letter in self.unknown + (_AMBIGUOUS.get(self, "") if unknown == "ambiguous" else ""):
             for c in _variants(letter, self.ignore_case):
                 table[ord(c)] = self.code_of_unknown(unknown) if unknown == "A" else self.size
@@ -142,7 +143,6 @@ RNA = Alphabet("rna", "ACGU", "N", ignore_case=True, complement="UGCA")
 PROTEIN = Alphabet("protein", "ACDEFGHIKLMNPQRSTVWY", "X", ignore_case=True)
 BYTES = Alphabet("bytes", "".join(map(chr, range(256))))
 _NAMED = {a.name: a for a in (DNA, RNA, PROTEIN, BYTES)}
-_TWINS = {DNA: {"T": "U"}, RNA: {"U": "T"}}
 _AMBIGUOUS = {DNA: SEVERAL_BASES + "X" + GAPS, RNA: SEVERAL_BASES + "X" + GAPS, PROTEIN: RARE_RESIDUES + GAPS}
 
 

@@ -9,6 +9,7 @@ from .._callers import caller_level
 from .._validation import shown
 from .alphabet import DNA, INVALID_CODE, PROTEIN, fitting
 
+TEXT = (str, bytes, bytearray)
 SEQUENCES_PER_BLOCK = 8192
 MOST_STRANGE = 0.05  # share of letters that the alphabet lacks, in the sequences of a model
 MIN_BASES = 100  # letters, all of them bases, that are hardly of a protein
@@ -103,9 +104,8 @@ class Packer:
 
     def add_items(self, items):
         """Append a list of str or bytes, without white space around them unless it is a letter of the alphabet."""
-        kinds = set(map(type, items))
-        if not all(issubclass(k, (str, bytes, bytearray)) for k in kinds):
-            i = next(i for i, item in enumerate(items) if not isinstance(item, (str, bytes, bytearray)))
+        i = next((i for i, item in enumerate(items) if not isinstance(item, TEXT)), None)
+        if i is not None:
             raise ValueError(
                 f"{self.what.format(self.count + i)} is {shown(items[i])}, not a sequence of letters; give str or "
                 "bytes, and remove examples without a sequence"
@@ -114,10 +114,8 @@ class Packer:
             items = [item.strip() for item in items]
         offsets = np.zeros(len(items) + 1, dtype=np.int64)
         np.cumsum(np.fromiter(map(len, items), dtype=np.int64, count=len(items)), out=offsets[1:])
-        if any(issubclass(k, str) for k in kinds):
-            letters = self._bytes("".join(s if isinstance(s, str) else s.decode("latin-1") for s in items), offsets)
-        else:
-            letters = b"".join(items)
+        text = "".join(item if isinstance(item, str) else item.decode("latin-1") for item in items)
+        letters = self._bytes(text, offsets)
         self.add(np.frombuffer(letters, dtype=np.uint8), offsets)
 
     def _bytes(self, text, offsets):
@@ -174,7 +172,7 @@ def _shown(alphabet):
 
 def feed(packer, X):
     """Adds all of X, a column of sequences or a table of letters, to the packer."""
-    if isinstance(X, (str, bytes, bytearray)):
+    if isinstance(X, TEXT):
         what = "str" if isinstance(X, str) else type(X).__name__
         raise ValueError(f"X is one {what}; give a list of sequences, [X] for a single one")
     array_like = hasattr(X, "__array__") or hasattr(X, "to_numpy")  # the user's array or column of any library
@@ -183,15 +181,11 @@ def feed(packer, X):
         if X.ndim == 2:
             return _feed_table(packer, X)
     try:
-        items = iter(X) if not isinstance(X, np.ndarray) else None
+        items = iter(X)
     except TypeError:
         raise ValueError(f"X is of type {type(X).__name__}; give a list or an array of sequences") from None
-    if items is None:
-        for lo in range(0, len(X), SEQUENCES_PER_BLOCK):
-            packer.add_items(X[lo : lo + SEQUENCES_PER_BLOCK].tolist())
-    else:
-        while block := list(islice(items, SEQUENCES_PER_BLOCK)):
-            packer.add_items(block)
+    while block := list(islice(items, SEQUENCES_PER_BLOCK)):
+        packer.add_items(block)
 
 
 def _column(X):
@@ -218,9 +212,8 @@ def _feed_table(packer, X):
         block = np.ascontiguousarray(X[lo : lo + SEQUENCES_PER_BLOCK])
         offsets = np.arange(len(block) + 1, dtype=np.int64) * length
         if block.dtype.kind == "U":
-            points = block.view(np.uint32).ravel()
-            letters = packer._bytes("".join(map(chr, points)), offsets) if points.max(initial=0) > 255 else points
-            letters = np.frombuffer(letters, np.uint8) if isinstance(letters, bytes) else letters.astype(np.uint8)
+            text = block.astype("<U1").tobytes().decode("utf-32-le", "surrogatepass")
+            letters = np.frombuffer(packer._bytes(text, offsets), np.uint8)
         else:
             letters = block.view(np.uint8).ravel()
         packer.add(letters, offsets)
