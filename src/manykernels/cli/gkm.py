@@ -1,5 +1,7 @@
 """`gkm train` and `gkm predict`: support vector machines on gapped words, with the letters and files of LS-GKM."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -88,7 +90,7 @@ def train(asked: TrainOptions) -> None:
     fewest, what = min(facts.values()), "" if asked.scores else " of a class"
     if asked.folds > fewest:
         raise Wrong(f"-x {asked.folds} is more than the {fewest} sequences{what}: give -x {fewest}.")
-    _check_letters(X, asked, complain)
+    _check_letters(X, asked)
     if asked.by_chromosome and not asked.folds:
         raise Wrong("--by-chromosome belongs to -x: give -x 5 too.")
     folds = split(ids, X, y, asked, say) if asked.folds else []
@@ -146,17 +148,17 @@ def read_scores(path: str) -> tuple[list[str], Any, np.ndarray]:
     return list(map(str, ids)), X, frame[numbers[0]].to_numpy(float)
 
 
-def _check_letters(X, asked, say):
+def _check_letters(X, asked):
     """Say how many letters match nothing; an error if no sequence has a word."""
     unknown = X.n_unknown()
     if not unknown.any():
         return
-    say(f"{unknown.sum()} letters are not A, C, G or T: they match nothing here; LS-GKM reads them as A.")
+    complain(f"{unknown.sum()} letters are not A, C, G or T: they match nothing here; LS-GKM reads them as A.")
     blank = int((X.lengths - unknown < asked.compared).sum())
     if blank == len(X):
         raise Wrong(f"No sequence has {asked.compared} letters A, C, G and T: there is nothing to learn from.")
     if blank:
-        say(f"{blank} sequences have fewer than {asked.compared} letters A, C, G and T: all of them look alike.")
+        complain(f"{blank} sequences have fewer than {asked.compared} letters A, C, G and T: all of them look alike.")
 
 
 def _note_theirs(say, options):
@@ -357,8 +359,13 @@ def estimator_and_data(model: Any, X: Any) -> tuple[Any, Any]:
     return (model.model, model.table(X)) if isinstance(model, _Column) else (model, X)
 
 
-def in_options(text: str, words: dict[str, str]) -> str:
-    """The message of an error, in which options replace arguments of Python."""
-    for before, after in words.items():
-        text = text.replace(before, after)
-    return text
+@contextmanager
+def in_options(words: dict[str, str]) -> Iterator[None]:
+    """In the messages of errors, options replace arguments of Python."""
+    try:
+        yield
+    except ValueError as error:
+        text = str(error)
+        for before, after in words.items():
+            text = text.replace(before, after)
+        raise Wrong(text) from error

@@ -42,7 +42,7 @@ class ExplainOptions:
 def explain(asked: ExplainOptions) -> None:
     """Write what every letter does to the score of sequences: id, score and a,c,g,t;a,c,g,t;… as gkmexplain does."""
     names = [f"{asked.modisco}.{kind}.npz" for kind in ("ohe", "shap")] if asked.modisco else []
-    for path in (*names, *([asked.bigwig] if asked.bigwig else [])):
+    for path in filter(None, (*names, asked.bigwig)):
         check_output(path, asked.test, asked.model, asked.genome, option="")
     if asked.mutagenesis and asked.mode is not None:
         raise Wrong(f"-m {asked.mode} is a mode of gkmexplain: give it without --mutagenesis.")
@@ -74,14 +74,9 @@ def _explained(test, path, mode, say):
     parts = []
     for low in range(0, len(X), ROWS_AT_ONCE):
         estimator, data = estimator_and_data(model, X[low : low + ROWS_AT_ONCE])
-        try:
-            parts.append(
-                mk.inspect.explain_sequences(
-                    estimator, data, "mutagenesis" if mode is None else "gkmexplain", mode=mode
-                )
-            )
-        except ValueError as error:
-            raise Wrong(in_options(str(error), PYTHON)) from error
+        method = "mutagenesis" if mode is None else "gkmexplain"
+        with in_options(PYTHON):
+            parts.append(mk.inspect.explain_sequences(estimator, data, method, mode=mode))
         say(f"{min(low + ROWS_AT_ONCE, len(X)):,} of {len(X):,} sequences explained.")
     return ids, _joined(parts)
 
@@ -127,10 +122,9 @@ def motifs(asked: MotifOptions) -> None:
     found.to_meme(meme)
     found.to_html(page, f"Motifs in {asked.test}")
     _write(table, found.columns, found.columns.values())
-    places: dict[str, Any] = dict(found.hits)
-    places |= {
-        "strand": np.where(places["strand"] > 0, "+", "-"),
-        "sequence": [ids[int(i)] for i in places["sequence"]],
+    places: dict[str, Any] = found.hits | {
+        "strand": np.where(found.hits["strand"] > 0, "+", "-"),
+        "sequence": [ids[int(i)] for i in found.hits["sequence"]],
     }
     _write(hits, ["id", *list(places)[1:]], places.values())
     top = mk.inspect.top_words(explanation, asked.words)

@@ -34,6 +34,6 @@ def split(ids, X, y, asked, say):
     classes = np.zeros(len(y)) if asked.scores else y
     drawn = StratifiedGroupKFold(asked.folds, shuffle=True, random_state=asked.seed)
     folds = list(drawn.split(y, classes, groups))
-    if any(len(np.unique(classes[learn])) < len(np.unique(classes)) for learn, _ in folds):
+    if any(len(set(classes[learn])) < len(set(classes)) for learn, _ in folds):
         raise Wrong(f"-x {asked.folds} leaves a fold without one of the classes to learn from: give fewer folds.")
     return folds

@@ -88,14 +88,12 @@ def variants(asked: VariantOptions) -> None:
     with written(asked.output, asked.model, asked.variants, asked.genome, asked.weights) as path:
         given = mk.genome.read_variants(asked.variants, asked.format)
         say(f"scoring {len(given):,} variants, each between {asked.shuffles} shuffled flanks too.")
-        try:
+        with in_options(PYTHON):
             found = mk.genome.score_variants(
                 fitted, given, asked.genome, asked.width,
                 weights=asked.weights, n_shuffles=asked.shuffles, invalid="skip" if asked.skip else "error",
                 random_state=asked.seed,
             )  # fmt: skip
-        except ValueError as error:
-            raise Wrong(in_options(str(error), PYTHON)) from error
         found.to_csv(path)
     say(f"{asked.output} is written.")
     typer.echo(found.summary(), err=asked.output == "-")

@@ -272,7 +272,7 @@ class Sequences(Tagged):
 
     def n_unknown(self) -> np.ndarray:
         """The number of letters of each sequence that match nothing, (n,)."""
-        if self.bits == 2 or not len(self):
+        if self.bits == 2:  # there are none
             return np.zeros(len(self), int)
         ends = np.cumsum(self.lengths, dtype=np.int64)
         return np.add.reduceat(self.letters() == self.alphabet.size, ends - self.lengths, dtype=int)

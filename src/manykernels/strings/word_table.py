@@ -3,6 +3,7 @@
 import numpy as np
 
 from .._threads import run_blocks, slices
+from ._words import backwards
 from .mismatch_filters import eigenvalue
 
 MAX_WORDS = 2**24  # of l letters: 128 MiB
@@ -21,10 +22,10 @@ class WindowTable:
         self.eigenvalues = np.array(found, dtype=float)
         low = self.l // 2
         self.shape = self.size ** (self.l - low), self.size**low
-        self.digits = [digits_of(n, self.size) for n in self.shape]
+        self.digits = [(np.indices((self.size,) * k) != 0).sum(0).ravel() for k in (self.l - low, low)]  # not 0
         if self.both:
-            opposite = alphabet.opposite().astype(np.int64)
-            self.backwards = np.concatenate([backwards(self.size, k, opposite) for k in (low, self.l - low)])
+            numbers = [backwards(np.arange(self.size**k), k, alphabet) for k in (low, self.l - low)]
+            self.backwards = np.concatenate(numbers)
 
     def count(self, rows, coef, out, n_jobs):
         """out += Σ_r coef_r p(x_r)."""
@@ -82,19 +83,3 @@ def windows_of(kernel, X):
     windows = kernel.windows(X)
     none = np.empty(0)
     return *windows, kernel.weights_at(windows, kernel.shortest, False) if is_weighted(kernel) else none
-
-
-def digits_of(count, size):
-    """The number of digits that are not 0 of 0 … count − 1 in base `size`."""
-    found = np.zeros(1, np.int64)
-    while len(found) < count:
-        found = np.concatenate([found] + [found + 1] * (size - 1))
-    return found
-
-
-def backwards(size, k, opposite):
-    """The numbers of the reverse complements of all words of k letters."""
-    found = np.zeros(1, np.int64)
-    for _ in range(k):  # a letter in front of a word is behind in its reverse complement
-        found = (found[None, :] * size + opposite[:size, None]).ravel()
-    return found
