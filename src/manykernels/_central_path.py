@@ -46,7 +46,9 @@ class CentralPath:
         self.beta = 0.0
         slope = self._product(self.p - self.m) + self.rest(self.p - self.m)[0]
         if self.E is not None:
-            self.beta = -(float(np.median(slope)) if self.E.ndim == 1 else np.linalg.lstsq(self.E, slope)[0])
+            self.beta = -(
+                float(np.median(slope)) if self.E.ndim == 1 else np.linalg.lstsq(self.E, slope, rcond=None)[0]
+            )
         size = max(float(np.abs(slope + self._level()).mean() + self.kink.mean()), 1e-300)
         self.units = unit, size
         self.z = [np.where(np.isfinite(bound), size, 0.0) for _, bound, _ in self.bounds]

@@ -55,10 +55,10 @@ class AdjustedProblem(InnerProblem):
             return beta
         free = self.free(a)
         slope = outputs + self.linear + self.diagonal * a + np.sign(a) * self.kink
-        return -np.linalg.lstsq(self.covariates[free], slope[free])[0]
+        return -np.linalg.lstsq(self.covariates[free], slope[free], rcond=None)[0]
 
     def levelled(self, slope: np.ndarray, index: np.ndarray, bend: Any) -> np.ndarray:
-        return slope - self.covariates @ np.linalg.lstsq(self.covariates[index], slope[index] + bend)[0]
+        return slope - self.covariates @ np.linalg.lstsq(self.covariates[index], slope[index] + bend, rcond=None)[0]
 
     def _balance(self, K, a, outputs, total):
         return a, outputs
@@ -86,7 +86,7 @@ class AdjustedProblem(InnerProblem):
         plain = InnerProblem(self.loss, self.y, self.c, self.intercept, self.n_jobs)
         rho = LIFT * float(np.mean(np.diagonal(K)))
         lifted = K + (rho * (E @ E.T)).astype(K.dtype)
-        ones = np.linalg.lstsq(E, np.full(len(E), float(self.intercept)))[0]  # E ones = 1, or 0 without an intercept
+        ones = np.linalg.lstsq(E, np.full(len(E), float(self.intercept)), rcond=None)[0]  # E ones = 1, or 0
         for _ in range(MAX_ROUNDS):
             x, _, beta, _ = plain.solve(lifted, x, 0.3 * target, chunks, self.shift + E @ b)
             b = b + rho * self.sums(x) + beta * ones

@@ -295,7 +295,7 @@ class DualModel:
                 with suppress(np.linalg.LinAlgError):  # an indefinite kernel: its part of S stays 0
                     Z = HalfHessian(self.base, free, inner.diagonal, inner.intercept, V[:, free]).Z
                     S += Z.T @ Z
-            z = z + np.linalg.lstsq(np.eye(len(z)) + self.W @ S, self.W @ self._tie(x) - z)[0]
+            z = z + np.linalg.lstsq(np.eye(len(z)) + self.W @ S, self.W @ self._tie(x) - z, rcond=None)[0]
             gain = value - self._value(x)
             if gain > 0:
                 best, value = x, value - gain
