@@ -30,7 +30,7 @@ from manykernels.inspect import (
     relevance,
     suggest,
 )
-from manykernels.kernels import RBF, Linear, Nystroem, multi_task_stack
+from manykernels.kernels import RBF, Linear, Nystroem, Precomputed, multi_task_stack
 from manykernels.streaming import ArrayFile
 
 N = 40
@@ -101,6 +101,9 @@ FAULTS = {
     "dates": (ValueError, "dates|time since the start"),
     "durations": (ValueError, "holds dates or durations, and numbers need a unit"),
     "NaT": (ValueError, "1 missing values"),
+    "floats": (UserWarning, "numbered alike, but in different orders, .*reset_index"),
+    "huge": (ValueError, "has a number beyond 1.8e308"),
+    **dict.fromkeys(["None", "NaN", "list"], (ValueError, "groups has 10 missing values: leave these examples out")),
 }
 def right(call, name):
     """A good value of an argument, numbered 0 … n − 1."""
@@ -113,6 +116,16 @@ def wrong(call, name, fault):
     """(X, the argument with a fault); None where it is no fault."""
     good, days = right(call, name), pd.Series(np.arange(N).astype("timedelta64[D]"))
     frame = isinstance(good, pd.DataFrame)
+    if fault in ("None", "NaN", "list"):
+        names = [np.nan if fault == "list" else None] * 10 + list("abcde") * (N // 5 - 2)
+        gaps = {"None": pd.Series(names), "NaN": np.where(np.arange(N) < 10, np.nan, np.arange(N) % 5), "list": names}
+        return (X, gaps[fault]) if name == "groups" else None
+    if fault == "huge":
+        huge = [10**400, *np.ones(N - 1)]
+        able = name == "sample_weight" or name == "y" and call.startswith("regressor")
+        return (X, huge if name == "y" else np.array(huge, object)) if able else None
+    if fault == "floats":  # pandas reads numbers with a gap so
+        return X, good.set_axis(good.index.astype(float))[::-1]
     if fault == "ids":
         return X.set_axis(IDS), good.set_axis(IDS).iloc[ORDER]
     if fault == "strangers":
@@ -183,9 +196,13 @@ def test_numbers_that_are_ids_are_matched_too():
         SOME.fit(X.set_axis(y.index), y[::-1])
     with pytest.raises(ValueError, match="y has the index of X in another order"):
         SOME.fit(X.set_axis(y.index.astype(str)), y[::-1])
+    for index in (y.index, y.index.astype(float)):
+        with pytest.raises(ValueError, match="y has the index of X in another order"):
+            SOME.fit(X.set_axis(index), y.set_axis(y.index.astype(float))[::-1])
     with pytest.warns(UserWarning, match="numbered alike"):
         SOME.fit(X.set_axis(X.index.astype(str)[::-1]), GOOD["y"])
     SOME.fit(X.set_axis(y.index.astype(str)), y)
+    SOME.fit(X.set_axis(y.index.astype(str)), y.set_axis(y.index.astype(float)))
 
 
 @pytest.mark.parametrize("other", [np.arange(N).astype("timedelta64[ns]"), np.arange(N)], ids=["all", "one of two"])
@@ -197,6 +214,27 @@ def test_frames_of_durations_are_no_targets(other):
             call(X.to_numpy(), y)
 
 
+@pytest.mark.parametrize("ids", [IDS, np.arange(N) + 1000, np.arange(N)], ids=["texts", "ids", "numbers"])
+def test_tables_of_kernel_matrices_keep_their_labels(ids):
+    """Issue 18: the order of a labelled matrix is checked as in a stack, for one view, two views and a table as X."""
+    gram, y, table = pd.DataFrame(X.to_numpy() @ X.to_numpy().T, ids, ids), GOOD["y"].set_axis(ids), Precomputed.table
+    turned, one, two = gram.iloc[:, ORDER], [("n", Precomputed())], [("n", Precomputed()), ("c", Linear())]
+    model = MKLClassifier(one, C=1.0).fit({"n": table(gram)}, y)
+    wanted = MKLClassifier(one, C=1.0).fit({"n": table(gram.to_numpy())}, y).decision_function({"n": table(gram)})
+    for new in (table(gram), table(gram, new=True), table(gram.to_numpy(), new=True)):
+        np.testing.assert_array_equal(model.decision_function({"n": new}), wanted)
+    np.testing.assert_array_equal(Precomputed()(table(gram)), gram)
+    with pytest.raises(ValueError, match=r"X\['n'\] has the columns of fit in another order"):
+        model.score({"n": table(turned, new=True)}, y)
+    with pytest.raises(ValueError, match="in the same order"):
+        MKLClassifier([Precomputed()], C=1.0).fit(table(gram), y).score(table(turned, new=True), y)
+    with pytest.raises(ValueError, match="'n' and 'c' have the same number of rows but different indices"):
+        MKLClassifier(two, C=1.0).fit({"n": table(turned.iloc[ORDER]), "c": X.set_axis(ids)}, y.to_numpy())
+    with pytest.raises((ValueError, UserWarning), match="in another order|numbered alike"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MKLClassifier(one, C=1.0).fit({"n": table(gram)}, y[::-1])
+
+
 def test_sources_and_kernels_have_the_same_door(tmp_path):
     np.save(tmp_path / "x.npy", X.to_numpy())
     model, path = MKLClassifier(K, C=1.0), ArrayFile(str(tmp_path / "x.npy"))
@@ -204,7 +242,9 @@ def test_sources_and_kernels_have_the_same_door(tmp_path):
     masked, days = np.ma.array(np.ones(N), mask=lost), np.arange(N).astype("timedelta64[D]")
     stream = [lambda: model.fit(path, np.ma.array(y, mask=lost)), lambda: model.fit(path, y, masked)]
     stream += [lambda: model.fit(path, y, days), lambda: model.fit(path, y).score(path, np.ma.array(y, mask=lost))]
-    kernels = [lambda: RBF(1.0)(MASKED), lambda: RBF(1.0)(X.to_numpy(), MASKED)]
+    kernels = [lambda: RBF(1.0)(MASKED), lambda: RBF(1.0)(X.to_numpy(), MASKED), lambda: RBF(1.0)(DAYS)]
+    kernels += [lambda: Precomputed.table(np.ma.masked_equal(np.eye(N), 0))]
+    kernels += [lambda: Precomputed.table(np.eye(N).astype("timedelta64[h]"))]
     for call in [*stream, *kernels, lambda: multi_task_stack(np.ones((1, N, N)), masked)]:
         with pytest.raises(ValueError, match="mask of|holds dates or durations"):
             call()
@@ -268,6 +308,8 @@ def test_durations_are_taken_in_days():
     for unit in ("s", "ms", "us", "ns"):
         found = survival_targets(TIMES["event"], days.astype(f"timedelta64[{unit}]"))
         np.testing.assert_array_equal(found["time"], np.arange(N) + 0.5)
+    with pytest.raises(ValueError, match="time is in months or years, which have no fixed number of days"):
+        survival_targets(TIMES["event"], np.arange(N).astype("timedelta64[M]"))
     with pytest.raises(ValueError, match="time holds dates: give the time since the start, time - start"):
         survival_targets(TIMES["event"], days + pd.Timestamp("2020"))
 

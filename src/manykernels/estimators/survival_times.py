@@ -150,6 +150,8 @@ def _numbers(name, entries, wanted):
 def _times(time):
     if time.dtype.kind == "M":
         raise ValueError("time holds dates: give the time since the start, time - start, as numbers or durations.")
+    if time.dtype.kind == "m" and np.datetime_data(time.dtype)[0] in "MY":
+        raise ValueError("time is in months or years, which have no fixed number of days: give days, or numbers.")
     time = time / np.timedelta64(1, "D") if time.dtype.kind == "m" else time
     check_entries("time", time)
     time = _numbers("time", time, "numbers, such as days")

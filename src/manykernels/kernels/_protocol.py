@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from .._state import Stored
-from .entries import check_masks
+from .entries import check_entries
 from .pair_blocks import PairBase, check_block, few, same, width
 
 READS = ("views", "sequences", "objects", "numeric", "anything", "nothing")  # what kernels read, most specific first
@@ -75,8 +75,8 @@ class BaseKernel(Stored, BaseEstimator):
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         """k(x_i, y_j), (n, m); Y = None means X."""
-        check_masks("X", X)
-        check_masks("Y", Y)
+        check_entries("X", X)
+        check_entries("Y", Y)
         kernel = self.resolve(X)
         if kernel.base is None and kernel.family in ("features", "low_rank"):
             F = kernel.features(X)

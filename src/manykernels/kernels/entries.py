@@ -1,5 +1,6 @@
-"""Entries that NumPy would turn into other numbers without a word: masked ones, dates and durations."""
+"""Entries that NumPy would lose or turn into other numbers: masked and missing ones, dates and durations."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -26,20 +27,22 @@ def check_masks(name: str, value: Any) -> None:
 
 
 def check_entries(name: str, value: Any, dates: bool = False) -> None:
-    """The same, and a ValueError for NaT and, unless `dates` are labels here, for dates and durations."""
+    """The same, for huge integers, NaT, groups that are missing and, unless `dates` are labels, dates and durations."""
     check_masks(name, value)
     dtype, listed = getattr(value, "dtype", None), isinstance(value, list | tuple)  # of any library
     kind = "O" if listed else getattr(dtype, "kind", "")  # of polars none
     if kind == "O":
         entries = value if listed else np.asarray(value).ravel().tolist()
-        clocks = not _CLOCKS.isdisjoint({kind.__name__ for kind in set(map(type, entries))})
+        kinds = {kind.__name__ for kind in set(map(type, entries))}
+        clocks = not _CLOCKS.isdisjoint(kinds)
+        if "int" in kinds and max(abs(entry) for entry in entries if isinstance(entry, int)) > sys.float_info.max:
+            raise ValueError(f"{name} has a number beyond 1.8e308: correct it, or leave this example out.")
     else:
         clocks = kind in ("M", "m") or not kind and str(dtype).startswith(("Date", "Duration", "Time"))
-    if not clocks:
-        return
-    if lost := int(missing_entries(np.asarray(value)).sum()):
-        raise ValueError(f"{name} has {lost} missing values (NaT): leave these examples out of X and {name}.")
-    if not dates:
+    needed = clocks or name == "groups" and value is not None
+    if needed and (lost := int(missing_entries(np.asarray(value, object if listed else None)).sum())):
+        raise ValueError(f"{name} has {lost} missing values: leave these examples out of X and {name}.")
+    if clocks and not dates:
         raise ValueError(
             f"{name} holds dates or durations, and numbers need a unit: give days, durations / np.timedelta64(1, 'D'), "
             "or texts if they are labels."

@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike
 
 from .._state import check, check_array, check_index, check_is
 from .base import Kernel
+from .entries import check_entries
+from .frames import is_pandas
 from .spectra import PSD, corrected, projected
 
 
@@ -34,12 +36,12 @@ class Precomputed(Kernel):
     psd = False  # not known
 
     @staticmethod
-    def table(K: ArrayLike, new: bool = False) -> np.ndarray:
+    def table(K: ArrayLike, new: bool = False) -> Any:
         """The table of a kernel matrix, whose rows the kernel reads.
 
         Parameters
         ----------
-        K : array (n, n_train)
+        K : array or frame (n, n_train)
             Values between the examples and the training examples.
         new : bool, default False
             Whether the examples are new. Otherwise they are the training examples, and K is square and symmetric.
@@ -47,6 +49,7 @@ class Precomputed(Kernel):
         Returns
         -------
         array (n, 1 + n_train)
+            Of a frame of pandas a frame, with its index and the names of its columns.
 
         Examples
         --------
@@ -55,7 +58,8 @@ class Precomputed(Kernel):
         array([[0., 2., 1.],
                [1., 1., 2.]])
         """
-        K = np.asarray(K, dtype=float)
+        check_entries("K", K)
+        frame, K = K, np.asarray(K, dtype=float)
         if K.ndim != 2:
             raise ValueError(f"K has shape {K.shape}; it must be (n, n_train).")
         if not new:
@@ -65,7 +69,12 @@ class Precomputed(Kernel):
             if (off > 1e-6 * np.abs(K).max(initial=0.0)).any():
                 i, j = np.unravel_index(off.argmax(), off.shape)
                 raise ValueError(f"K is not symmetric: K[{i}, {j}] = {K[i, j]:g}, K[{j}, {i}] = {K[j, i]:g}.")
-        return np.column_stack([np.full(len(K), -1.0) if new else np.arange(float(len(K))), K])
+        first = np.full(len(K), -1.0) if new else np.arange(float(len(K)))
+        if not is_pandas(frame):
+            return np.column_stack([first, K])
+        table = frame.set_axis(frame.columns.map(str), axis=1).astype(float)
+        table.insert(0, "number", first)
+        return table
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         place = self._places(X if Y is None else Y)
@@ -73,7 +82,7 @@ class Precomputed(Kernel):
             raise ValueError(
                 "Precomputed() has no values between two new examples: those on the right must be training examples."
             )
-        return X[:, 1 + place]
+        return np.asarray(X)[:, 1 + place]
 
     def diag(self, X: Any) -> np.ndarray:
         """k(x_i, x_i), (n,): NaN for new examples."""
@@ -85,7 +94,7 @@ class Precomputed(Kernel):
     @staticmethod
     def _places(X):
         """The numbers of the examples among the training examples, (n,), −1 for new ones."""
-        place = np.asarray(X[:, 0], float)
+        place = np.asarray(X, float)[:, 0]
         if not (place == np.round(place)).all() or (place < -1).any() or (place >= X.shape[1] - 1).any():
             raise ValueError(
                 "Precomputed() sees rows that do not begin with the number of a training example: give "

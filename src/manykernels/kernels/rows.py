@@ -62,7 +62,8 @@ def _compare(first, second):
     (name, data, ids), (other, column, others) = first, second
     if ids is others or len(ids) != len(others) or not isinstance(ids, np.ndarray) and ids.equals(others):
         return
-    ids, others = ids.tolist(), others.tolist()
+    whole = [[int(i) if isinstance(i, float) and i.is_integer() else i for i in x.tolist()] for x in (ids, others)]
+    ids, others = whole  # 7.0 is 7, in a column that once had a gap
     both = [{int}.issuperset(map(type, labels)) for labels in (ids, others)]
     given = list(range(len(ids))) in (ids, others)
     if any(both) and not all(both):  # "7" and 7, from files that were read in two ways
