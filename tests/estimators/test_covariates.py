@@ -208,7 +208,7 @@ def test_predictions_without_their_covariates_say_what_to_give():
         (None, "fitted with the covariates 'age', 'sex', 'batch': give covariates="),
         (Z[["age", "sex"]], "covariates lacks 'batch'"),
         (Z.assign(sex="x"), r"'sex' has \['x'\], not seen in fit: merge rare levels"),
-        (Z.assign(age="old"), "'age' held numbers in fit"),
+        (Z.assign(age="old"), "'age' holds numbers, and 'old' is none"),
     ):
         for method in (model.predict, model.decision_function):
             with pytest.raises(ValueError, match=says):

@@ -102,6 +102,26 @@ def test_a_covariate_of_texts_is_a_number_where_it_holds_numbers(tmp_path):
     assert run("predict", tmp_path / "m.mk", tmp_path / "d.csv").exit_code == 0
 
 
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series])
+def test_python_reads_covariates_of_texts_as_the_command_line_does(kind):
+    texts, model = [f"{v:.2f}" for v in VALUES], MKLClassifier(C=1.0)
+    plain, found = (MKLClassifier(C=1.0).fit(OTHER[:, None], y, covariates={"dose": d}) for d in (VALUES, kind(texts)))
+    assert found.covariate_names_ == ["dose"]
+    for new in (kind(texts), VALUES, kind(texts * 2)[:N]):
+        decisions = found.decision_function(OTHER[:, None], covariates={"dose": new})
+        np.testing.assert_array_equal(decisions, plain.decision_function(OTHER[:, None], covariates={"dose": VALUES}))
+    for wrong in ("0,5", "NA", "high", "1_0", "inf"):
+        bad = {"dose": kind([wrong, *texts[1:]])}
+        for call in (lambda bad: model.fit(OTHER[:, None], y, covariates=bad),
+                     lambda bad: found.predict(OTHER[:, None], covariates=bad)):  # fmt: skip
+            with pytest.raises(ValueError, match=f"'dose' holds numbers, and '{wrong}' is none: give finite numbers"):
+                call(bad)
+    for count, form in ((3, int), (3, float), (20, int)):  # as docs/covariates.md advises
+        codes = kind([str(form(k % count)) for k in range(N)])
+        assert len(model.fit(OTHER[:, None], y, covariates={"dose": codes}).covariate_names_) == count - 1
+        model.predict(OTHER[:1, None], covariates={"dose": codes[1:2]})
+
+
 @pytest.mark.parametrize("texts, kind, why", [
     ([f"{k},{100 + k}" for k in range(1, 41)], "spoiled", "commas may separate thousands, '1,101'"),
     ([f"{k}.5" if k % 2 else f"{k},5" for k in range(40)], "spoiled", "may separate thousands, '0,5'"),

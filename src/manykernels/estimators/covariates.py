@@ -1,6 +1,7 @@
 """Covariates: columns that a fit adjusts for and does not penalise, f = Σ_m f_m(x) + zᵀw + b.
 
-Columns of numbers enter as they are; other columns are categories, one column of 0 and 1 for each level but the first.
+Columns of numbers, or of texts of numbers, enter as they are; others are categories, one column of 0 and 1 for each
+level but the first.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from .._callers import caller_level
 from .._state import check, check_array, check_is, check_list, check_plain
 from .._validation import shown
+from ..kernels.column_kinds import describe, is_number_text
 from ..kernels.entries import check_entries
 from ..kernels.frames import check_names, is_frame, listed, missing_entries, to_numbers
 from ..regularizers import Regularizer
@@ -166,6 +168,11 @@ def _column(name, column, n):
         known = list(column.cat.categories) if kept else None
         levels = sorted(dict.fromkeys(values.tolist()), key=lambda v: (str(type(v)), v)) if known is None else known
         levels = [level.item() if isinstance(level, np.generic) else level for level in levels]
+        codes = all(str(level).lstrip("-").removesuffix(".0").isdigit() for level in levels) and 2 * len(levels) <= n
+        if not (kept or codes):
+            kind, why = describe([(name, values)])[0][1:4:2]
+            if kind == "numbers" or "numbers" in why and "codes" not in why:
+                return values, None
         if len(levels) > MAX_LEVELS:
             raise ValueError(
                 f"covariates: {name!r} has {len(levels)} levels, more than {MAX_LEVELS}: give numbers, or merge levels."
@@ -177,7 +184,12 @@ def _numbers(name, values, levels):
     """[(name, floats (n,))]: the column itself, or a column of 0 and 1 for each level but the first."""
     if levels is None:
         if values.dtype.kind not in "biuf":
-            raise ValueError(f"covariates: {name!r} held numbers in fit, and now {shown(values.tolist()[0])}.")
+            strange = [v for v in values.tolist() if not (is_number_text(str(v)) and np.isfinite(float(v)))]
+            if strange:
+                raise ValueError(
+                    f"covariates: {name!r} holds numbers, and {shown(strange[0])} is none: give finite numbers, with "
+                    "decimal points, or in the fit pandas categories."
+                )
         return [(name, values.astype(float))]
     plain = values.tolist()
     return [(f"{name}={level}", np.array([value == level for value in plain], float)) for level in levels[1:]]
