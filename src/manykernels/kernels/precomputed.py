@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._state import check, check_array, check_index, check_is
 from .base import Kernel
@@ -36,7 +35,7 @@ class Precomputed(Kernel):
     psd = False  # not known
 
     @staticmethod
-    def table(K: ArrayLike, new: bool = False) -> Any:
+    def table(K: Any, new: bool = False) -> Any:
         """The table of a kernel matrix, whose rows the kernel reads.
 
         Parameters
