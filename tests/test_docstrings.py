@@ -99,6 +99,7 @@ def test_a_public_name_says_what_it_takes_and_gives_and_shows_it(thing):
     assert not complaints(thing)
 
 
+@pytest.mark.filterwarnings("ignore:.*the learned noise")
 def test_estimators_list_what_fit_sets():
     rng = np.random.default_rng(0)
     X, y, kernels = rng.normal(size=(40, 2)), np.arange(40) % 2, [RBF(gamma=0.1), Linear()]

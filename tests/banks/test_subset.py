@@ -1,5 +1,6 @@
 """Some examples of kernels in memory: kept matrices, kernels that do not vary, predictors of precomputed kernels."""
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,8 +18,8 @@ INDEX = np.array([0, 2, 3, 5, 8, 9, 11])
 
 
 def a_bank(matrices=K, **options):
-    with np.testing.suppress_warnings() as quiet:
-        quiet.filter(UserWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
         whole = DenseBank(np.moveaxis(matrices, 0, 2), **options)
         return whole, SubsetBank(whole, INDEX, normalize=options.get("normalize", "multiplicative"))
 

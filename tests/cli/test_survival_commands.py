@@ -71,6 +71,7 @@ def test_wrong_uses_name_the_cure(table, options, says):
     assert done.exit_code != 0 and says in " ".join(done.output.split())
 
 
+@pytest.mark.filterwarnings("default")  # a command shows them as notes
 def test_quantiles_and_counts_by_command(table, tmp_path):
     frame = pd.read_csv(table).drop(columns=["dead", "site"])
     frame.to_csv(tmp_path / "numbers.csv", index=False)

@@ -64,6 +64,7 @@ def test_slopes_and_offsets_are_those_of_a_logistic_regression():
     assert fit_sigmoid(-f, t, np.ones(240))[0] == 0
 
 
+@pytest.mark.filterwarnings('ignore:C="auto"')
 def test_wrong_values_and_too_few_examples_are_named():
     with pytest.raises(ValueError, match="calibrate='isotonic' is unknown: choose one of None, 'sigmoid'"):
         MKLClassifier(KERNELS, calibrate="isotonic").fit(X, y)

@@ -54,6 +54,7 @@ def test_a_short_fit_says_nothing(capsys):
 
 
 @pytest.mark.parametrize("quiet", [False, True])
+@pytest.mark.filterwarnings("default")  # a command shows them as notes
 def test_the_command_line_shows_progress_where_there_is_no_terminal(quiet, slow, tmp_path, monkeypatch):
     monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.0)
     table = "\n".join(["a,b,c,y", *(",".join(map(str, [*row, label])) for row, label in zip(X, y > 0, strict=True))])

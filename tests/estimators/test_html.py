@@ -76,6 +76,7 @@ def test_names_may_hold_what_patterns_and_scripts_are_made_of(names):
     assert all(escape(name) in page for name in names)
 
 
+@pytest.mark.filterwarnings("ignore:.*the learned noise")
 def test_classes_are_averaged_and_other_certificates_named():
     model = MKLClassifier([RBF(gamma=0.1), Linear()]).fit(*load_iris(return_X_y=True))
     assert "mean over 3 classes" in weights_html(model)

@@ -350,6 +350,7 @@ CLOCKS["objects"][:] = np.timedelta64(1, "ns")  # float() takes it
 
 
 @pytest.mark.parametrize("kind", ["masked", *CLOCKS])
+@pytest.mark.filterwarnings("ignore:X has feature names")
 def test_X_with_masks_or_clocks_is_refused(kind):
     bad = MASKED if kind == "masked" else CLOCKS[kind]
     square = np.ma.array(np.eye(N), mask=np.eye(N) > 0) if kind == "masked" else np.eye(N).astype("timedelta64[D]")

@@ -46,6 +46,7 @@ def test_an_anndata_is_a_view_whose_genes_are_found_by_name(adata, tmp_path):
     np.testing.assert_allclose(load(tmp_path / "model.mk").decision_function(mixed), model.decision_function(adata))
 
 
+@pytest.mark.filterwarnings("ignore:Trying to modify attribute")  # anndata copies it
 def test_a_view_of_an_anndata_is_as_good_as_a_copy(adata):
     half = adata[::2, 50:]
     assert half.is_view
@@ -165,6 +166,7 @@ def test_annotating_a_mudata_with_several_classes(mdata):
     assert "manykernels_decision_site 1" in own.obs and own.uns["manykernels"]["weights"].shape == (1, 4)
 
 
+@pytest.mark.filterwarnings("ignore:Changing the sparsity")
 def test_wrong_annotated_data_get_a_sentence_with_the_cure(adata, mdata):
     other = anndata.AnnData(np.eye(4), obs=pd.DataFrame(index=list("abcd")))
     gaps = adata.copy()

@@ -1,5 +1,6 @@
 """Small tables for the command line, and what runs it."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,10 @@ from manykernels.cli import app
 
 
 def run(*arguments, **more):
-    return CliRunner().invoke(app, [str(a) for a in arguments], env={"COLUMNS": "140"}, **more)
+    """What a command does and says, with the warnings of a process of its own: it shows them as notes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        return CliRunner().invoke(app, [str(a) for a in arguments], env={"COLUMNS": "140"}, **more)
 
 
 def patients(n=40, seed=0):

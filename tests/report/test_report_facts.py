@@ -209,6 +209,7 @@ def test_frames_of_pandas_and_polars_with_gaps_and_categories():
     assert parts[0][0] == parts[1][0] and parts[0][2] == parts[1][2]
 
 
+@pytest.mark.filterwarnings("ignore:.*the learned noise")
 def test_what_has_no_gap_or_has_tasks_says_so():
     task = np.tile([0, 1], 40)
     model = MKLClassifier(multi_task([Linear()])).fit(X, y, task=task)

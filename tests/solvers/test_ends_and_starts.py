@@ -1,6 +1,7 @@
 """Where runs go on: from a checkpoint, after passes, with a second solver; when they write; that they are silent."""
 
 import time
+import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -157,8 +158,8 @@ def test_a_problem_among_some_kernels_has_their_weights_alone():
     """Positions among the usable kernels, of which the first is none."""
     Ks, y = make(3, 20, 4)
     Ks = np.concatenate([np.ones((1, 20, 20)), Ks])
-    with np.testing.suppress_warnings() as quiet:
-        quiet.filter(UserWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
         bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
     problem = Problem(bank, y, Hinge(), WeightedLpNorm(1.5, [9.0, 0.3, 1.0, 5.0, 2.0]), 1.0)
     part = problem.among(np.array([1, 3]))

@@ -1,5 +1,7 @@
 """What no solver may depend on: the order of examples and kernels, copies instead of weights, examples of weight 0."""
 
+import warnings
+
 import numpy as np
 import pytest
 from problems import make, partner
@@ -103,8 +105,8 @@ def test_the_evidence_is_that_of_other_orders_and_of_copies(noise):
     c[:, [2, 7]] = 0.0
 
     def fitted(rows, kernels, costs):
-        with np.testing.suppress_warnings() as quiet:
-            quiet.filter(UserWarning)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
             problem = problem_of(Ks[kernels][:, rows][:, :, rows], Y[:, rows], costs, losses.get("squared"),
                                  EmpiricalBayes(noise=noise))  # fmt: skip
         return solve(problem, "mackay", tol=1e-7)
