@@ -147,18 +147,19 @@ def test_options_of_times_numbers_and_C():
         read_C("big", "-c")
 
 
-def test_letters_that_match_nothing_are_counted():
+def test_letters_that_match_nothing_are_counted(monkeypatch):
     asked, said = SimpleNamespace(compared=3), []
+    monkeypatch.setattr(gkm, "complain", said.append)
     X = Sequences.encode(["ACGT", "ANNT", "NNNNN", "ACGN"], "dna", "ignore")
-    gkm._check_letters(X, asked, said.append)
+    gkm._check_letters(X, asked)
     assert said == ["8 letters are not A, C, G or T: they match nothing here; LS-GKM reads them as A.",
                     "2 sequences have fewer than 3 letters A, C, G and T: all of them look alike."]  # fmt: skip
     said.clear()
-    gkm._check_letters(Sequences.encode(["ACGT", "ACG"], "dna"), asked, said.append)
-    gkm._check_letters(Sequences.encode(["ACGN", "ANCG"], "dna", "ignore"), asked, said.append)
+    gkm._check_letters(Sequences.encode(["ACGT", "ACG"], "dna"), asked)
+    gkm._check_letters(Sequences.encode(["ACGN", "ANCG"], "dna", "ignore"), asked)
     assert len(said) == 1 and said[0].startswith("2 letters")
     with pytest.raises(Wrong, match="No sequence has 3 letters A, C, G and T: there is nothing to learn from"):
-        gkm._check_letters(X[1:3], asked, said.append)
+        gkm._check_letters(X[1:3], asked)
 
 
 def test_scores_of_a_file_are_written_in_blocks_with_their_ids(tmp_path, monkeypatch, capsys):

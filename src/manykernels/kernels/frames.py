@@ -49,7 +49,8 @@ def completed(frame, names):
 
 def values(frame):
     """The entries of a frame (n, d): numbers, with NaN for missing ones, if all columns are numbers, else objects."""
-    if not is_pandas(frame) and any(dtype.is_temporal() for dtype in getattr(frame, "dtypes", ())):
+    dtypes = () if is_pandas(frame) else getattr(frame, "dtypes", ())  # of polars, or of sparse views with names
+    if any(dtype.is_temporal() for dtype in dtypes):
         x = np.array(frame.rows(), dtype=object).reshape(frame.shape)  # polars would turn dates into numbers
     else:
         x = frame.to_numpy()
