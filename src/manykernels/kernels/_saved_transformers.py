@@ -306,5 +306,5 @@ def example(transformer: Any) -> Any:
     if hasattr(transformer, "statistics_"):  # a SimpleImputer
         row = transformer.statistics_[None]
         return row.copy() if row.dtype == object else np.nan_to_num(row)
-    row = np.zeros((1, transformer.n_features_in_))
-    return row * np.nan if hasattr(transformer, "learned_") else row  # a TableScaler takes no numbers as dates
+    blank = np.nan if hasattr(transformer, "learned_") else 0.0  # a TableScaler takes no numbers as dates
+    return np.full((1, transformer.n_features_in_), blank)
