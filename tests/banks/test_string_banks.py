@@ -129,6 +129,7 @@ def test_common_words_of_long_strings_are_counted_beyond_31_bits():
     np.testing.assert_array_equal(bank.block(np.arange(2), np.ones(1)), np.full((2, 2), 46_998.0**2))
 
 
+@pytest.mark.filterwarnings("ignore:all .* letters are bases, and proteins are compared")
 def test_predictions_from_words_longer_than_one_number_holds():
     """Proteins: three letters of a word are a table's, twelve those of a number, the others are compared."""
     from manykernels.banks.words.degree import DegreeBank

@@ -70,8 +70,8 @@ def test_levels_are_in_the_order_of_their_values_and_at_most_a_hundred():
     assert found.columns == {"c": [2.5, 9, 10, "a", "b"]} and found.names == ["c=9", "c=10", "c=a", "c=b"]
     np.testing.assert_array_equal(found.Z, [[level == one for one in (9, 10, "a", "b")] for level in mixed])
     assert [type(level) for level in found.columns["c"]] == [float, int, int, str, str]
-    digits = np.array(["10", "9", "2", "9"])
-    assert check_covariates(digits, 4, np.ones(4)).columns == {"z0": ["10", "2", "9"]}
+    digits = np.array(["10", "9", "2", "9"] * 2)  # codes, as they repeat
+    assert check_covariates(digits, 8, np.ones(8)).columns == {"z0": ["10", "2", "9"]}
     many = [f"{k:03}" for k in range(101)]
     assert len(check_covariates({"c": np.array(many[:100])}, 100, np.ones(100)).names) == 99
     with pytest.raises(ValueError, match="'c' has 101 levels, more than 100: give numbers, or merge levels"):

@@ -137,6 +137,7 @@ def test_an_entry_without_a_sequence_is_named(wrong):
 @pytest.mark.parametrize(
     "messy", [str.encode, str.lower, "{}\n".format, " {}\r\n".format], ids=["bytes", "case", "n", "rn"]
 )
+@pytest.mark.filterwarnings("ignore:all .* letters are bases, and proteins are compared")
 def test_bytes_small_letters_and_ends_of_lines_are_read(messy):
     plain, model = MKLClassifier(C=1.0).fit(PROTEINS, Y), MKLClassifier(C=1.0).fit([messy(x) for x in PROTEINS], Y)
     assert model.kernels_chosen_ == plain.kernels_chosen_
