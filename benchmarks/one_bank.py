@@ -1,10 +1,10 @@
-"""python -m benchmarks.one_bank [--runs 2000] [--threads 8]: cross-validations whose threads share a bank are equal.
+"""python -m benchmarks.one_bank [--runs 2000] [--threads 8] [--jobs 4]: cross-validations whose threads share a bank.
 
 Eight regularizers of each fold are fitted side by side on the bank of the fold. The cases are: folds that repeat
-training rows, folds without room for the matrices of all examples, and folds that read these matrices. Meanwhile other
-processes keep the cores busy, and Python may change threads before every line of `banks/`. The scores and duality gaps
-of all runs must be the same numbers, and the scores those of one thread. (`memory_limit` has other tiles for other
-numbers of threads, and so the last digits of a gap there depend on them.)
+training rows, folds without room for the matrices of all examples, and folds that read these matrices. Several
+processes do this side by side, so that the cores are busy, and Python may change threads before every line of
+`banks/`. The scores and duality gaps of all runs must be the same numbers, and the scores those of one thread.
+(`memory_limit` has other tiles for other numbers of threads, and so the last digits of a gap there depend on them.)
 """
 
 import argparse
@@ -14,13 +14,14 @@ import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import make_classification
 
 from manykernels import MKLClassifierCV
-from manykernels._threads import close_pool
 from manykernels.banks import pairwise
 from manykernels.kernels import RBF
 
@@ -35,25 +36,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--threads", type=int, default=8)
-    parser.add_argument("--load", type=int, default=os.cpu_count(), help="busy processes beside the runs")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes side by side")
     parser.add_argument("--out", default=".benchmarks")
     options = parser.parse_args()
     alone = {case: numbers(case, 1)[0] for case in CASES}
-    close_pool()  # the runs make theirs with all threads
     begun = time.perf_counter()
     seen: dict[str, Counter] = {case: Counter() for case in CASES}
-    others = [multiprocessing.get_context("spawn").Process(target=spin, daemon=True) for _ in range(options.load)]
-    for other in others:
-        other.start()
-    threading.settrace(change_threads)  # of threads that begin from now on
-    try:
-        for run in range(options.runs):
-            case = list(CASES)[run % len(CASES)]
-            seen[case][numbers(case, options.threads)] += 1
-    finally:
-        threading.settrace(None)
-        for other in others:
-            other.terminate()
+    cases = [list(CASES)[run % len(CASES)] for run in range(options.runs)]
+    with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:
+        results = pool.map(numbers_while_threads_change, cases, repeat(options.threads))
+        for case, found in zip(cases, results, strict=True):
+            seen[case][found] += 1
     rows = [
         {"case": case, "runs": each.total(), "results": len(each), "most": max(each.values(), default=0),
          "other scores than one thread": sum(count for (scores, _), count in each.items() if scores != alone[case])}
@@ -62,7 +55,7 @@ def main():
     for row in rows:
         console.print(", ".join(f"{name}: {value}" for name, value in row.items()))
     seconds = time.perf_counter() - begun
-    console.print(f"{options.threads} threads, {options.load} busy processes beside them, {seconds:.0f} s")
+    console.print(f"{options.jobs} processes side by side with {options.threads} threads each, {seconds:.0f} s")
     write(options.out, "one_bank", vars(options) | {"rows": rows, "s": seconds})
     sys.exit(any(row["results"] > 1 or row["other scores than one thread"] for row in rows))
 
@@ -83,6 +76,11 @@ def numbers(case, threads):
     )
 
 
+def numbers_while_threads_change(case, threads):
+    threading.settrace(change_threads)  # of threads that begin from now on: the first run of a process makes its pool
+    return numbers(case, threads)
+
+
 def change_threads(frame, event, arg):
     """A tracer: in the files of `banks/`, another thread may go on before every line."""
     if not frame.f_code.co_filename.startswith(BANKS):
@@ -90,11 +88,6 @@ def change_threads(frame, event, arg):
     if event == "line":
         time.sleep(0)
     return change_threads
-
-
-def spin():
-    while True:
-        np.ones(1000).sum()
 
 
 if __name__ == "__main__":
