@@ -110,8 +110,10 @@ def skip_foreign(app, what, name, obj, skip, options):
 
 
 def write_pages(app):
-    """The pages of the papers, from their results."""
-    subprocess.run([sys.executable, "-m", "papers", "all", "--pages"], cwd=Path(app.srcdir).parent, check=True)
+    """The pages of the papers, from their results, and the table of solvers, from their refusals."""
+    table = ["tests/oracles/support_table.py", str(Path(app.srcdir, "support-table.md"))]
+    for program in (["-m", "papers", "all", "--pages"], table):
+        subprocess.run([sys.executable, *program], cwd=Path(app.srcdir).parent, check=True)
 
 
 def setup(app):

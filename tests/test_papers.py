@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from papers import PAPERS, _clock, _code, _crew, _margins, _page, _verdict
+from papers import PAPERS, _claims, _clock, _code, _crew, _margins, _page, _verdict
 from papers.__main__ import run
 from papers._data import Data
 from papers._scale import CutOff, NotKept, Scale, named
@@ -207,6 +207,17 @@ def test_pages_say_what_agrees_what_does_not_and_what_is_missing(tmp_path):
     assert "| [Kloft 2011](kloft2011.md) | 1 | 0 | 1 | 0 | 0 |  |" in summary
     record = json.loads((tmp_path / "results" / f"kloft2011.{first}.json").read_text())
     assert record["scale"] == "full" and "python" in record["runs"][0][2]
+
+
+def test_every_claim_of_a_paper_is_on_the_page_with_its_place(tmp_path):
+    _claims.write(tmp_path, dict(zip(PAPERS, PAPERS, strict=True)))
+    page = (tmp_path / "claims.md").read_text()
+    for paper in PAPERS:
+        section = page.split(f"## {paper}\n")[1].split("\n## ")[0]
+        rows = [row for row in section.splitlines() if row.startswith("| ")][1:]
+        assert len(rows) == len(_claims.claims(paper)) >= 20
+        for row, (claim, place) in zip(rows, _claims.claims(paper), strict=True):
+            assert claim and place and row == "| {} | {} |".format(*(t.replace("|", "\\|") for t in (claim, place)))
 
 
 def test_the_summary_names_the_headlines_that_disagree(tmp_path):

@@ -11,6 +11,7 @@ import manykernels
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PAGES = [*ROOT.glob("*.md"), ROOT / "llms.txt", *(ROOT / "docs").rglob("*.md")]
+BUILT = {"support-table.md"}  # pages that are written when the site is built
 
 
 @pytest.mark.parametrize("name, line", [("CITATION.cff", "version: {}"), ("recipe/recipe.yaml", '  version: "{}"')])
@@ -38,7 +39,7 @@ def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)\s]+)\)", text):
         path, _, anchor = link.partition("#")
         target = (ROOT / page).parent / path if path else ROOT / page
-        if link.startswith("http"):
+        if link.startswith("http") or path in BUILT:
             continue
         if path.startswith("gallery/"):  # made of examples/ when the site is built
             script = ROOT / "examples" / f"{Path(path).name}.py"
