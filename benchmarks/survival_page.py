@@ -1,4 +1,4 @@
-"""python -m benchmarks.survival_page [OUT/survival.json]: writes the tables of docs/survival-comparison.md."""
+"""python -m benchmarks.survival_page [OUT/survival.json]: writes the table of docs/comparison.md."""
 
 import json
 import re
@@ -7,14 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-PAGE = Path(__file__).parents[1] / "docs" / "survival-comparison.md"
+PAGE = Path(__file__).parents[1] / "docs" / "comparison.md"
 OURS = "MKLSurvival"  # the default, which the others are compared with
 BEGIN, END = "<!-- tables of benchmarks.survival_page -->", "<!-- end of the tables -->"
-MEASURES = (
-    ("concordance", "Concordance, greater is better", 3),
-    ("brier", "Integrated Brier score, less is better", 3),
-    ("seconds", "Seconds of a fit, with the choice of penalties, on one core", 1),
-)
 
 
 def filled(page, document):
@@ -25,7 +20,9 @@ def filled(page, document):
     said = [
         f"Measured on {machine['cores']} cores ({machine['machine']}), one for each fit, with scikit-survival "
         f"{document['packages']['scikit-survival']}; means over {1 + max(row['split'] for row in rows)} folds.",
-        *(f"{title}:\n\n{table(rows, measure, digits)}" for measure, title, digits in MEASURES),
+        "Concordance of each set, greater is better; the integrated Brier score, less is better, is a mean over the "
+        "sets; the\nseconds of a fit on one core, with the choice of penalties, are a median over them:",
+        table(rows),
         "The default beside the best other method, in concordance on the same folds (± one standard error):\n\n"
         + "\n".join(beside(rows, name) for name in sets_of(rows)),
     ]
@@ -51,17 +48,19 @@ def error(values, folds):
     return float(values.std(ddof=1) * np.sqrt(1 / len(values) + 1 / (folds - 1))) if len(values) > 1 else 0.0
 
 
-def table(rows, measure, digits):
-    """A line for each method and a column for each set; concordances have standard errors."""
+def table(rows):
+    """A line for each method: concordance and standard error of each set, the mean Brier score, the median seconds."""
     sets, folds = sets_of(rows), rows[0]["folds"]
-    lines = ["| method | " + " | ".join(sets) + " |", "|---|" + "---|" * len(sets)]
+    lines = [f"| method | {' | '.join(sets)} | Brier | s |", "|---|" + "---|" * (len(sets) + 2)]
     for method in methods_of(rows):
-        cells = []
-        for name in sets:
-            own = scores(rows, name, method, measure)
-            cell = f"{own.mean():.{digits}f}" if len(own) else "–"
-            cells.append(cell + (f" ± {error(own, folds):.3f}" if len(own) and measure == "concordance" else ""))
-        lines.append(f"| {method} | " + " | ".join(cells) + " |")
+        means = {
+            measure: [own.mean() for name in sets if len(own := scores(rows, name, method, measure))]
+            for measure in ("brier", "seconds")
+        }
+        found = [scores(rows, name, method) for name in sets]
+        cells = [f"{own.mean():.3f} ± {error(own, folds):.3f}" if len(own) else "–" for own in found]
+        cells.append(f"{np.mean(means['brier']):.3f}" if means["brier"] else "–")
+        lines.append(f"| {method} | {' | '.join(cells)} | {np.median(means['seconds']):.1f} |")
     return "\n".join(lines)
 
 
@@ -74,8 +73,8 @@ def beside(rows, name):
     best = max(others, key=lambda method: others[method].mean())
     less = ours - others[best]
     won = sum(ours.mean() >= other.mean() for other in others.values())
-    found = f"{less.mean():+.3f} ± {error(less, folds):.3f}"
-    return f"- {name}: {found} to {best}; ahead of {won} of {len(others)} other methods."
+    ahead = f"{less.mean():+.3f} ± {error(less, folds):.3f}"
+    return f"- {name}: {ahead} to {best}; ahead of {won} of {len(others)}."
 
 
 def main():

@@ -240,7 +240,7 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
         function, raises an error. Your own classes need a `file_tag`; pass them to `load` as `parts`.
 
         `format="lsgkm"` writes the text of LS-GKM, for classifiers of one `GappedKmer` that its program can express.
-        This text keeps six digits of the intercept, and what predictions need of the model (docs/coming-from.md).
+        This text keeps six digits of the intercept, and what predictions need of the model (docs/sequences.md).
         """
         check_is_fitted(self)
         if check_choice("format", format, ("manykernels", "lsgkm")) == "lsgkm":

@@ -61,7 +61,7 @@ def load(
     Returns
     -------
     The fitted estimator, whose predictions equal those before saving, bit by bit. A model of LS-GKM, gzipped or not,
-    becomes an `MKLClassifier` of one `GappedKmer`, whose `decision_function` is their score (docs/coming-from.md), and
+    becomes an `MKLClassifier` of one `GappedKmer`, whose `decision_function` is their score (docs/sequences.md), and
     one of its regression an `MKLRegressor`.
 
     Examples
