@@ -10,7 +10,7 @@ import manykernels
 
 ROOT = Path(manykernels.__file__).parent
 FLOORS = (  # from the ground up; rooms of one floor do not know each other
-    {"_tags", "_offers"},
+    {"_tags", "_offers", "_declared"},
     {"_callers", "_memory", "_validation", "_state", "_threads", "_work", "_pictures", "_markup", "loops"},
     {"_codec", "_simplex", "_central_path"},
     {"_archive"},

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import manykernels
-from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, losses
+from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, losses
 from manykernels.kernels import RBF, KernelSpec, Linear, Polynomial, multi_task
 from manykernels.regularizers import (
     Align,
@@ -157,3 +157,20 @@ def test_a_saved_part_has_its_parameters(data, tmp_path):
     loaded = manykernels.load(tmp_path / "model.mk")
     assert loaded.get_params()["regularizer__v"] == 0.3 and loaded.get_params()["loss__sigma"] == 4
     assert clone(loaded).regularizer == ElasticNet(0.3)
+
+
+def test_a_search_takes_the_parameters_of_the_plain_class_but_those_it_chooses():
+    plain, search = MKLClassifier().get_params().keys(), MKLClassifierCV().get_params().keys()
+    assert plain - search == {"C", "calibrate", "warm_start", "checkpoint"}
+    assert search - plain == {"Cs", "cv", "scoring", "refit"}
+    assert not {"loss", "slack"} & MKLOneClass().get_params().keys()
+    with pytest.raises(TypeError, match="MKLClassifierCV.__init__.. got an unexpected keyword argument 'C'"):
+        MKLClassifierCV(C=1.0)
+    with pytest.raises(TypeError, match="positional"):
+        MKLClassifier(NAMED, 2)
+
+
+def test_dask_tells_fits_with_equal_parameters_apart(data):
+    tokenize = pytest.importorskip("dask.base").tokenize
+    X, y = data
+    assert tokenize(MKLClassifier(NAMED, C=1.0).fit(X, y)) != tokenize(MKLClassifier(NAMED, C=1.0).fit(X, 1 - y))

@@ -62,11 +62,7 @@ class Checked(NamedTuple):
 class Checks(BaseEstimator):
     """Checks of parameters and data, and the tags of scikit-learn."""
 
-    device = "cpu"  # for estimators without the parameter
-    slack: bool | np.bool_ = False
     _usual_normalization = "multiplicative"
-    approximation: str | None
-    rank: int
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

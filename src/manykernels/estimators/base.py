@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import solvers
 from .._archive import write
+from .._declared import declared
 from .._offers import OFFERS
 from .._tags import Tagged
 from .._validation import check_choice, parse_bytes
@@ -24,8 +25,10 @@ from ..kernels.nystroem import approximated
 from ..kernels.precomputed import with_psd
 from ..kernels.rows import check_rows
 from ..kernels.view_data import n_examples
-from ..solution import Solution
+from ..losses.base import Loss
+from ..regularizers.base import Regularizer
 from ..solvers import seed_of
+from ..solvers.base import BaseSolver
 from ..streaming import is_source
 from ..streaming.stream import Stream
 from ._checks import Checks
@@ -54,10 +57,32 @@ OPTIONAL_ATTRIBUTES = (  # that only some fits set
 )  # fmt: skip
 
 
+@declared
 class MKLBase(WeightBars, NamedParts, Checks, Tagged):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
-    _solutions: Sequence[Solution] = ()  # of the last fit with warm_start
+    kernels: Any = field(default="auto", kw_only=False)
+    regularizer: float | Regularizer = 2
+    loss: str | Loss = "hinge"
+    C: float | str = "auto"
+    normalize: str | None = "auto"
+    slack: bool = False
+    solver: str | BaseSolver = "auto"
+    psd: str = "warn"
+    features: str = "auto"
+    approximation: str | None = None
+    rank: int = 256
+    tol: float = 1e-3
+    max_iter: int = 1000
+    memory_limit: float | str | None = None
+    device: str = "cpu"
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool = False
+    warm_start: bool = False
+    checkpoint: str | PathLike[str] | None = None
+
+    _solutions = ()  # of the last fit with warm_start
 
     def _make_bank(self, X, weight, exact=False, card=None, smooth=False, before=None):
         """The bank of the kernels on X (n examples), normalised with the sample weights; None means equal weights.

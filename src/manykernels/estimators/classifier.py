@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -11,11 +10,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 
 from .. import losses
+from .._declared import declared
 from .._validation import check_choice, shown
 from ..kernels.annotated import obs_columns
-from ..losses.base import Loss
-from ..regularizers.base import Regularizer
-from ..solvers.base import BaseSolver
 from ..streaming import is_source
 from ._available import available_if
 from .base import MKLBase
@@ -30,6 +27,7 @@ from .streamed import fit_source, read_targets
 from .tasks import check_classes_of_tasks
 
 
+@declared
 class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     """Learns a classifier and the weights of its kernels together.
 
@@ -216,58 +214,10 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
 
     file_tag = ("estimator/classifier", 1)
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        regularizer: float | Regularizer = 2,
-        loss: str | Loss = "hinge",
-        C: float | str = "auto",
-        normalize: str | None = "auto",
-        slack: bool = False,
-        solver: str | BaseSolver = "auto",
-        psd: str = "warn",
-        features: str = "auto",
-        approximation: str | None = None,
-        rank: int = 256,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        fit_intercept: bool = True,
-        class_weight: dict | str | None = None,
-        multi_class: str = "ovr",
-        calibrate: str | None = None,
-        memory_limit: float | str | None = None,
-        device: str = "cpu",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-        warm_start: bool = False,
-        checkpoint: str | PathLike[str] | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.regularizer = regularizer
-        self.loss = loss
-        self.C = C
-        self.normalize = normalize
-        self.slack = slack
-        self.solver = solver
-        self.psd = psd
-        self.features = features
-        self.approximation = approximation
-        self.rank = rank
-        self.tol = tol
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.multi_class = multi_class
-        self.calibrate = calibrate
-        self.memory_limit = memory_limit
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
+    fit_intercept: bool = True
+    class_weight: dict | str | None = None
+    multi_class: str = "ovr"
+    calibrate: str | None = None
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import field
 from numbers import Integral
 from os import PathLike
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +15,11 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from .. import regularizers
+from .._declared import declared
 from ..inner.systems import blas_for
 from ..kernels.annotated import obs_columns, opened_column
 from ..kernels.rows import check_rows
+from .base import MKLBase
 from .check_inputs import is_precomputed, optional
 from .check_targets import make_splits
 from .fold_model import FoldModel
@@ -25,20 +29,19 @@ from .shared_kernels import SharedFold, SharedKernels, views_or
 SEARCH_PARAMETERS = ("Cs", "cv", "scoring", "refit")  # that the plain estimators do not have
 
 
-class CrossValidated:
+@declared
+class CrossValidated(MKLBase):
     """fit, score and save of an estimator that chooses C and the regularizer; it precedes the plain class."""
 
-    Cs: Any
-    regularizer: Any
-    cv: Any
-    scoring: Any
-    refit: Any
-    device: str
-    n_jobs: int | None
-    get_params: Any
-    _plain: Any
-    _check_data: Any
-    _decide: Any
+    Cs: int | ArrayLike = 10
+    regularizer: Any = (1, 2, np.inf)
+    cv: Any = None
+    scoring: str | Callable | None = None
+    refit: str | Callable = "best"
+    C: Any = field(init=False)
+    warm_start: bool = field(init=False)
+    checkpoint: Any = field(init=False)
+    _plain: ClassVar[Any]
 
     def fit(
         self,
@@ -79,7 +82,7 @@ class CrossValidated:
             start, fold = search.start(at, n), search.folds.get(0) if loo else None
             search.folds.clear()  # frees the others
             best = self._refit(plain, kernels, labels, weight, results["params"][at], start, fold)
-        vars(self).update({k: v for k, v in vars(best).items() if k not in best.get_params(deep=False)})
+        self.__dict__.update({k: v for k, v in vars(best).items() if k not in best.get_params(deep=False)})
         self.refit_time_ = time.perf_counter() - begin
         self.Cs_, self.n_splits_, self.cv_results_, self.best_index_ = Cs, len(splits), results, at
         self.searched_ = int(search.ran.sum())  # a report of the chosen model needs it

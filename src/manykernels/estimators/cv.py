@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import field
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from ..losses.base import Loss
-from ..solvers.base import BaseSolver
+from .._declared import declared
 from .check_inputs import optional
 from .classifier import MKLClassifier
 from .cross_validated import CrossValidated
@@ -18,6 +14,7 @@ from .search import list_of_regularizers
 from .survival import MKLSurvival
 
 
+@declared
 class MKLClassifierCV(CrossValidated, MKLClassifier):
     """`MKLClassifier` with C and the regularizer chosen by cross-validation.
 
@@ -85,67 +82,15 @@ class MKLClassifierCV(CrossValidated, MKLClassifier):
     """
 
     _plain = MKLClassifier
-    calibrate = None  # no parameter of a search: scores of folds need decisions only
+    calibrate: Any = field(init=False)  # no parameter of a search: scores of folds need decisions only
 
     def _candidates(self):
         """The regularizers that a fit may have: the chosen one, or before a fit all of them."""
         found = optional(self, "regularizer_")
         return list_of_regularizers(self.regularizer) if found is None else [found]
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        Cs: int | ArrayLike = 10,
-        regularizer: Any = (1, 2, np.inf),
-        cv: Any = None,
-        scoring: str | Callable | None = None,
-        refit: str | Callable = "best",
-        loss: str | Loss = "hinge",
-        normalize: str | None = "auto",
-        slack: bool = False,
-        solver: str | BaseSolver = "auto",
-        psd: str = "warn",
-        features: str = "auto",
-        approximation: str | None = None,
-        rank: int = 256,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        fit_intercept: bool = True,
-        class_weight: dict | str | None = None,
-        multi_class: str = "ovr",
-        memory_limit: float | str | None = None,
-        device: str = "cpu",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernels = kernels
-        self.Cs = Cs
-        self.regularizer = regularizer
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.loss = loss
-        self.normalize = normalize
-        self.slack = slack
-        self.solver = solver
-        self.psd = psd
-        self.features = features
-        self.approximation = approximation
-        self.rank = rank
-        self.tol = tol
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.multi_class = multi_class
-        self.memory_limit = memory_limit
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
-
+@declared
 class MKLRegressorCV(CrossValidated, MKLRegressor):
     """`MKLRegressor` with C and the regularizer chosen by cross-validation.
 
@@ -196,60 +141,8 @@ class MKLRegressorCV(CrossValidated, MKLRegressor):
 
     _plain = MKLRegressor
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        Cs: int | ArrayLike = 10,
-        regularizer: Any = (1, 2, np.inf),
-        cv: Any = None,
-        scoring: str | Callable | None = None,
-        refit: str | Callable = "best",
-        loss: str | Loss = "squared",
-        epsilon: float | None = None,
-        q: float | None = None,
-        normalize: str | None = "auto",
-        slack: bool = False,
-        solver: str | BaseSolver = "auto",
-        psd: str = "warn",
-        features: str = "auto",
-        approximation: str | None = None,
-        rank: int = 256,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        fit_intercept: bool = True,
-        memory_limit: float | str | None = None,
-        device: str = "cpu",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernels = kernels
-        self.Cs = Cs
-        self.regularizer = regularizer
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.loss = loss
-        self.epsilon = epsilon
-        self.q = q
-        self.normalize = normalize
-        self.slack = slack
-        self.solver = solver
-        self.psd = psd
-        self.features = features
-        self.approximation = approximation
-        self.rank = rank
-        self.tol = tol
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.memory_limit = memory_limit
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
-
+@declared
 class MKLSurvivalCV(CrossValidated, MKLSurvival):  # type: ignore[misc]  # strata are part of y
     """`MKLSurvival` with C and the regularizer chosen by cross-validation.
 
@@ -295,54 +188,3 @@ class MKLSurvivalCV(CrossValidated, MKLSurvival):  # type: ignore[misc]  # strat
     """
 
     _plain = MKLSurvival
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        Cs: int | ArrayLike = 10,
-        regularizer: Any = (1, 2, np.inf),
-        cv: Any = None,
-        scoring: Callable | None = None,
-        refit: str | Callable = "best",
-        loss: str | Loss = "cox",
-        ties: str | None = None,
-        epsilon: float | None = None,
-        normalize: str | None = "auto",
-        slack: bool = False,
-        solver: str | BaseSolver = "auto",
-        psd: str = "warn",
-        features: str = "auto",
-        approximation: str | None = None,
-        rank: int = 256,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        memory_limit: float | str | None = None,
-        device: str = "cpu",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernels = kernels
-        self.Cs = Cs
-        self.regularizer = regularizer
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.loss = loss
-        self.ties = ties
-        self.epsilon = epsilon
-        self.normalize = normalize
-        self.slack = slack
-        self.solver = solver
-        self.psd = psd
-        self.features = features
-        self.approximation = approximation
-        self.rank = rank
-        self.tol = tol
-        self.max_iter = max_iter
-        self.memory_limit = memory_limit
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-from os import PathLike
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin
 
+from .._declared import declared
 from .._validation import check_choice, check_number
 from ..regularizers.base import Regularizer
-from ..solvers.base import BaseSolver
 from ._available import available_if
 from .base import MKLBase
 from .check_targets import check_loss
@@ -23,6 +23,7 @@ def _is_svdd(self):
         )
 
 
+@declared
 class MKLOneClass(OutlierMixin, MKLBase):
     """Learns the support of a distribution and the weights of its kernels together.
 
@@ -171,50 +172,12 @@ class MKLOneClass(OutlierMixin, MKLBase):
     file_tag = ("estimator/one_class", 1)
     _usual_normalization = "trace"
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        nu: float = 0.5,
-        formulation: str = "one_class",
-        C: float = 1.0,
-        regularizer: float | Regularizer = np.inf,
-        normalize: str | None = "auto",
-        solver: str | BaseSolver = "auto",
-        psd: str = "warn",
-        features: str = "auto",
-        approximation: str | None = None,
-        rank: int = 256,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        memory_limit: float | str | None = None,
-        device: str = "cpu",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-        warm_start: bool = False,
-        checkpoint: str | PathLike[str] | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.nu = nu
-        self.formulation = formulation
-        self.C = C
-        self.regularizer = regularizer
-        self.normalize = normalize
-        self.solver = solver
-        self.psd = psd
-        self.features = features
-        self.approximation = approximation
-        self.rank = rank
-        self.tol = tol
-        self.max_iter = max_iter
-        self.memory_limit = memory_limit
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
+    nu: float = 0.5
+    formulation: str = "one_class"
+    C: float = 1.0
+    regularizer: float | Regularizer = np.inf
+    loss: Any = field(init=False)
+    slack: bool = field(init=False)
 
     def fit(
         self,

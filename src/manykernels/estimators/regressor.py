@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -8,10 +7,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from .. import losses
+from .._declared import declared
 from ..kernels.annotated import obs_columns
 from ..losses.base import Loss
-from ..regularizers.base import Regularizer
-from ..solvers.base import BaseSolver
 from ..streaming import is_source
 from .base import MKLBase
 from .check_inputs import check_y, optional
@@ -30,6 +28,7 @@ def _is_insensitive(loss):
     return isinstance(loss, str) and loss == "epsilon_insensitive"
 
 
+@declared
 class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     """Learns a regression function and the weights of its kernels together.
 
@@ -206,56 +205,10 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
 
     file_tag = ("estimator/regressor", 1)
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        regularizer: float | Regularizer = 2,
-        loss: str | Loss = "squared",
-        epsilon: float | None = None,
-        q: float | None = None,
-        C: float | str = "auto",
-        normalize: str | None = "auto",
-        slack: bool = False,
-        solver: str | BaseSolver = "auto",
-        psd: str = "warn",
-        features: str = "auto",
-        approximation: str | None = None,
-        rank: int = 256,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        fit_intercept: bool = True,
-        memory_limit: float | str | None = None,
-        device: str = "cpu",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-        warm_start: bool = False,
-        checkpoint: str | PathLike[str] | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.regularizer = regularizer
-        self.loss = loss
-        self.epsilon = epsilon
-        self.q = q
-        self.C = C
-        self.normalize = normalize
-        self.slack = slack
-        self.solver = solver
-        self.psd = psd
-        self.features = features
-        self.approximation = approximation
-        self.rank = rank
-        self.tol = tol
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.memory_limit = memory_limit
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
+    loss: str | Loss = "squared"
+    epsilon: float | None = None
+    q: float | None = None
+    fit_intercept: bool = True
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -8,12 +7,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
+from .._declared import declared
 from ..kernels.rows import check_rows
 from ..kernels.view_data import n_examples
 from ..losses.base import Loss
 from ..losses.coupled import STRATUM
-from ..regularizers.base import Regularizer
-from ..solvers.base import BaseSolver
 from .base import MKLBase
 from .check_targets import check_loss_of, check_weight
 from .choose_c import check_C
@@ -25,6 +23,7 @@ SAME_TIME = 1e-9  # relative: an own event is not missed because f is rounded
 PARAMETER_OF = {"cox": "ties", "log_time": "epsilon"}  # parameters of losses that the estimators have
 
 
+@declared
 class MKLSurvival(HasPath, MKLBase):
     """Learns the risk of an event, from times that may be censored, and the weights of its kernels together.
 
@@ -93,54 +92,9 @@ class MKLSurvival(HasPath, MKLBase):
 
     file_tag = ("estimator/survival", 1)
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        regularizer: float | Regularizer = 2,
-        loss: str | Loss = "cox",
-        ties: str | None = None,
-        epsilon: float | None = None,
-        C: float | str = "auto",
-        normalize: str | None = "auto",
-        slack: bool = False,
-        solver: str | BaseSolver = "auto",
-        psd: str = "warn",
-        features: str = "auto",
-        approximation: str | None = None,
-        rank: int = 256,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        memory_limit: float | str | None = None,
-        device: str = "cpu",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-        warm_start: bool = False,
-        checkpoint: str | PathLike[str] | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.regularizer = regularizer
-        self.loss = loss
-        self.ties = ties
-        self.epsilon = epsilon
-        self.C = C
-        self.normalize = normalize
-        self.slack = slack
-        self.solver = solver
-        self.psd = psd
-        self.features = features
-        self.approximation = approximation
-        self.rank = rank
-        self.tol = tol
-        self.max_iter = max_iter
-        self.memory_limit = memory_limit
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
+    loss: str | Loss = "cox"
+    ties: str | None = None
+    epsilon: float | None = None
 
     def fit(
         self,
