@@ -11,6 +11,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Generator
+from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -27,6 +28,7 @@ ATTRIBUTES = frozenset(
 )
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
 _MARKS = re.compile("[\ufdd0-\ufdef]")
+_LOST = dict.fromkeys(range(0xFDD0, 0xFDF0), "\ufffd")
 _END, _TITLED, _AFTER = "\ufdd0", "\ufdd1", "\ufdd2"
 _OPEN = {"\ufdd3": ("strong", ""), "\ufdd4": ("bdi", ' class="name"'), "\ufdd5": ("span", ' class="soft"'),
          "\ufdd6": ("code", "")}  # fmt: skip
@@ -80,6 +82,20 @@ def own_file(tag: str, package: str, name: str) -> tuple[Markup, str]:
     content, made = files(package).joinpath(name).read_text(encoding="utf-8"), Markup()
     made._html = f"<{tag}>{content}</{tag}>"
     return made, "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+
+
+def render(template: str, marks: dict[int, str] = _LOST, **values: Any) -> str:
+    """The HTML of a template of the package; every value is escaped, then `marks` become elements of sentences."""
+    made = _templates().get_template(template).render(**values)
+    return _CONTROL.sub("\ufffd", made.encode("utf-8", "replace").decode("utf-8")).translate(marks)
+
+
+@cache
+def _templates() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # on first use: `import manykernels` stays cheap
+
+    return Environment(loader=PackageLoader("manykernels", ""), autoescape=True, undefined=StrictUndefined,
+                       trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.do"])  # fmt: skip
 
 
 def strong(text: str) -> str:

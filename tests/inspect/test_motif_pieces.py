@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from manykernels.inspect import Motif, Motifs, SequenceExplanation, find_motifs, motif_page, top_words
+from manykernels.inspect import Motif, Motifs, SequenceExplanation, find_motifs, top_words
 from manykernels.inspect._motif_chance import Chance, random_like
 from manykernels.inspect._seqlets import (
     Letters,
@@ -18,6 +18,7 @@ from manykernels.inspect._seqlets import (
     thresholds,
     window_sums,
 )
+from manykernels.inspect.motif_page import stacks
 from manykernels.sequences import Sequences
 
 rng = np.random.default_rng(4)
@@ -318,25 +319,19 @@ def test_distances_are_read_on_the_strand_of_the_first_motif_and_count_once_a_se
     assert motifs(a, near).spacings() == [("a", "b", 6, 1, 1)]
 
 
-def drawn(svg):
-    """[(letter, place, foot, height)] of the letters of a logo, and the height of its line."""
-    glyphs = re.findall(r'<text transform="translate\((\S+) (\S+)\) scale\(\S+ (\S+)\)".*?>(\w)</text>', svg)
-    line = float(re.search(r'y1="([\d.]+)"', svg)[1])
-    return [(a, float(x) / 16 - 0.5, float(y), float(h) * 7.16) for x, y, h, a in glyphs], line
-
-
 def test_logos_stack_the_smallest_letter_next_to_the_line():
     heights = np.array([[0.5, 0.0, 1.0, 0.0], [0.25, -0.75, 0.0, -0.25], [0.0, 0.0, 0.0, 0.1]])
-    glyphs, line = drawn(motif_page._logo(heights, LETTERS).html())
-    unit = line / 1.5  # the highest stack fills the picture
+    found = stacks(heights, LETTERS)
+    line, unit = found["zero"], found["zero"] / 1.5  # the highest stack fills the picture
     expected = [("A", 0, line, 0.5), ("G", 0, line - 0.5 * unit, 1.0), ("A", 1, line, 0.25),
                 ("T", 1, line + 0.25 * unit, 0.25), ("C", 1, line + unit, 0.75), ("T", 2, line, 0.1)]  # fmt: skip
-    assert [one[:2] for one in glyphs] == [one[:2] for one in expected]
-    np.testing.assert_allclose([one[2:] for one in glyphs], [(y, h * unit) for _, _, y, h in expected], atol=0.06)
-    (only,), line = drawn(motif_page._logo(np.array([[0.0, 1.0, 0.0, 0.0]]), LETTERS, 2.0).html())
-    assert only[3] == pytest.approx(line / 2, abs=0.06)  # one bit of two
-    below, line = drawn(motif_page._logo(-heights, LETTERS).html())
-    assert max(y for _, _, y, _ in below) == pytest.approx(2 * line, abs=0.06)
+    assert [(a, x / 16 - 0.5) for a, x, *_ in found["glyphs"]] == [one[:2] for one in expected]
+    drawn = [(foot, 7.16 * along) for _, _, foot, _, along in found["glyphs"]]
+    np.testing.assert_allclose(drawn, [(y, h * unit) for _, _, y, h in expected])
+    (only,) = stacks(np.array([[0.0, 1.0, 0.0, 0.0]]), LETTERS, 2.0)["glyphs"]
+    assert 7.16 * only[4] == pytest.approx(line / 2)  # one bit of two
+    below = stacks(-heights, LETTERS)
+    assert max(glyph[2] for glyph in below["glyphs"]) == pytest.approx(2 * line) and below["height"] == 2 * line + 1
 
 
 def test_the_page_and_the_picture_have_the_figures_of_each_motif(tmp_path):

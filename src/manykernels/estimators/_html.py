@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from .._markup import element, foreign
+from .._markup import render
 from .check_inputs import optional
 
 _MAX_KERNELS = 12
 _MAX_LETTERS = 60  # of a name
-_BAR = "background:#4a78b5;height:0.8em;min-width:1px;width:{:.1f}%"
 
 
 class WeightBars:
@@ -38,21 +37,17 @@ def weights_html(model):
     order = np.argsort(-share, kind="stable")
     order = order[share[order] > 0]
     shown = order[:_MAX_KERNELS]
-    rows = [_row(model.kernel_names_[m], share[m], share[shown[0]]) for m in shown]
+    rows = [(_short(model.kernel_names_[m]), share[m], share[m] / share[shown[0]]) for m in shown]
     if len(order) > len(shown):
-        rows.append(_row(f"… and {len(order) - len(shown)} more", share[order[_MAX_KERNELS:]].sum()))
+        rows.append((f"… and {len(order) - len(shown)} more", share[order[_MAX_KERNELS:]].sum(), 0.0))
     of = f", mean over {len(theta)} classes" if len(theta) > 1 else ""
     title = f"{len(order)} of {len(share)} kernels have weight (shares{of}); {_certificate(model)}"
-    return element("div", element("div", title, style="padding:4px 8px"), element("table", rows)).html()
+    return render("estimators/weights.html.jinja", title=title, rows=rows)
 
 
-def _row(name, share, top=None):
-    """A name, its share, and a bar, whose length is relative to the share `top`."""
-    name = foreign(str(name))
-    name = name if len(name) <= _MAX_LETTERS else name[: _MAX_LETTERS - 1] + "…"
-    bar = None if top is None else element("div", style=_BAR.format(100 * share / top))
-    cells = element("td", name), element("td", f"{share:.1%}"), element("td", bar, style="width:12em")
-    return element("tr", cells, style="text-align:left")
+def _short(name):
+    name = str(name)
+    return name if len(name) <= _MAX_LETTERS else name[: _MAX_LETTERS - 1] + "…"
 
 
 def _certificate(model):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._markup import element
+from .._markup import render
 from .._pictures import COLOURS, left_out, legend, note, panels, plain, rows_of, short
 from .._validation import one_line
 from ._interchangeable import Group
@@ -292,6 +292,4 @@ class Relevance:
 
     def _repr_html_(self) -> str:
         head, body, below = self._cells()
-        rows = [[element("th", cell) for cell in head], *([element("td", cell) for cell in row] for row in body)]
-        table = element("table", [element("tr", row) for row in rows])
-        return element("div", table, [element("div", line) for line in below]).html()
+        return render("inspect/relevance.html.jinja", head=head, body=body, below=below)
