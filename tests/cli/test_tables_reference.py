@@ -107,7 +107,7 @@ def test_a_folder_is_joined_by_id(tmp_path):
     other.mkdir()
     for k, stem in enumerate("uv"):
         (other / f"{stem}.csv").write_text(f"id,x{k}\n{k + 5},1\n{k + 7},2\n")
-    with pytest.raises(Wrong, match="no id is in all of u, v \\(5 in one, 6 in another"):
+    with pytest.raises(Wrong, match="no id is in all of u, v \\('5' in one, '6' in another"):
         read_data(str(other))
     frame = read_data(str(tmp_path), say=said.append).sort_index()
     assert list(frame.columns) == ["a.p", "a.q", "r", "c.M.0", "c.M.1"] and frame.index.name == "id"

@@ -4,13 +4,14 @@ import csv
 import gzip
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..kernels.column_kinds import CODE
 from ..kernels.table import SEQUENCE_COLUMN
 from ._matrices import fault, is_list_of_ids, looks_square, read_npy
 from ._sequences import FASTA_SUFFIXES, is_sequence_file, piped_sequences, read_sequences, read_stdin
@@ -27,17 +28,23 @@ def read_data(
     say: Callable[[str], None] = lambda text: None,
     labels: str | None = None,
     unique: bool = True,
+    target: str | None = None,
+    known: str | None = None,
 ) -> Any:
     """A frame with a row per example; the column `id` becomes its index. "-" is stdin.
 
     The columns of the table `labels` are joined by id. If not `unique`, several rows of a table may have the same id.
+    Ids, also in a column `known`, are texts as the file has them, and so are classes with zeros before them.
     """
     place = Path(path)
     if not path:  # Path("") is the current folder
         raise Wrong("The path of the data is empty: give a file, a folder of tables, or - for stdin.")
     if path != "-" and not place.exists():
         raise Wrong(f"{path} does not exist: check the path.")
-    frame = read_folder(place, id, say) if path != "-" and place.is_dir() else read_file(path)
+    if path != "-" and place.is_dir():
+        frame = read_folder(place, id, say, target)
+    else:
+        frame = read_file(path, [id, known], [target])
     if path != "-" and place.is_file() and not is_sequence_file(path) and _is_matrix(frame):
         raise Wrong(f"{path} looks like a kernel matrix: put it into a folder, and give the folder.")
     if len(frame) == 0:
@@ -53,7 +60,7 @@ def with_labels(frame: Any, path: str, labels: str, say: Callable[[str], None]) 
         raise Wrong(f"--labels {labels} does not exist: check the path.")
     if frame.index.name is None:
         raise Wrong(f"{path} has no ids, which --labels needs: name the column of ids with --id.")
-    table = read_file(labels)
+    table = read_file(labels, [0], range(1, MANY_COLUMNS))
     table = by_id(table, str(table.columns[0]), labels)
     table.index, own = table.index.map(str), frame.index.map(str)
     found = own.isin(table.index)
@@ -73,12 +80,12 @@ def with_labels(frame: Any, path: str, labels: str, say: Callable[[str], None]) 
     return whole
 
 
-def read_file(path: str) -> Any:
-    """One file as a frame."""
+def read_file(path: str, *texts: Collection[Any]) -> Any:
+    """One file as a frame; see `read_named` for `texts`."""
     if path == "-":
         data = read_stdin()
         frame = piped_sequences(data)
-        return read_text(data) if frame is None else frame
+        return read_text(data, *texts) if frame is None else frame
     if is_sequence_file(path):
         return read_sequences(path)
     kind = next((end for end in TABLE_SUFFIXES if path.lower().endswith(end)), None)
@@ -87,7 +94,7 @@ def read_file(path: str) -> Any:
         raise Wrong(f"{path} has an unknown file type: give one of {known}, or a folder of such files.")
     readers = {".parquet": read_parquet, ".npz": read_npz}
     try:
-        frame = readers.get(kind, read_table)(path)
+        frame = readers[kind](path) if kind in readers else read_table(path, *texts)
     except Wrong:
         raise
     except OSError as error:
@@ -99,10 +106,10 @@ def read_file(path: str) -> Any:
     return checked(frame, path)
 
 
-def read_text(data: bytes) -> Any:
+def read_text(data: bytes, *texts: Collection[Any]) -> Any:
     """CSV or TSV from a pipe."""
     try:
-        frame = read_named(lambda: io.BytesIO(data), "stdin", separator(data.partition(b"\n")[0]))
+        frame = read_named(lambda: io.BytesIO(data), "stdin", separator(data.partition(b"\n")[0]), *texts)
     except Wrong:
         raise
     except Exception as error:  # of any reader
@@ -119,18 +126,23 @@ def checked(frame: Any, path: str) -> Any:
     return frame
 
 
-def read_table(path: str) -> Any:
+def read_table(path: str, *texts: Collection[Any]) -> Any:
     """CSV or TSV, by the name of the file."""
     sep = "\t" if ".tsv" in Path(path).name.lower() else "," if ".csv" in Path(path).name.lower() else None
     if Path(path).is_file():
-        return read_named(lambda: path, path, sep)
+        return read_named(lambda: path, path, sep, *texts)
     data = Path(path).read_bytes()  # a pipe can be read only once
     data = gzip.decompress(data) if path.lower().endswith(".gz") else data
-    return read_named(lambda: io.BytesIO(data), path, sep)
+    return read_named(lambda: io.BytesIO(data), path, sep, *texts)
 
 
-def read_named(source: Callable[[], Any], path: str, sep: str | None) -> Any:
-    """The frame of a path or of bytes; the header is checked first, since pandas renames a second column x to x.1."""
+def read_named(
+    source: Callable[[], Any], path: str, sep: str | None, ids: Collection[Any] = (), targets: Collection[Any] = ()
+) -> Any:
+    """The frame of a path or of bytes; the header is checked first, since pandas renames a second column x to x.1.
+
+    By name or position, `ids` are columns of texts, and so are `targets` with whole numbers that begin with 0.
+    """
     pd = pandas()
     if sep is None:
         options: dict[str, Any] = {"sep": None, "engine": "python", "encoding": "utf-8-sig"}
@@ -140,8 +152,17 @@ def read_named(source: Callable[[], Any], path: str, sep: str | None) -> Any:
         stream = (gzip.open if place.lower().endswith(".gz") else open)(place, "rb") if place is path else place
         with io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="") as lines:
             head = next((row for row in csv.reader(lines, delimiter=sep) if row), [])
-    check_header([name or f"Unnamed: {k}" for k, name in enumerate(head)], path)  # as pandas calls them
-    frame = pd.read_csv(source(), **options)
+    head = [name or f"Unnamed: {k}" for k, name in enumerate(head)]  # as pandas calls them
+    check_header(head, path)
+    classes = {name: k in targets or name in targets for k, name in enumerate(head)}
+    texts = [name for k, name in enumerate(head) if k in ids or name in ids or classes[name]]
+    frame = pd.read_csv(source(), converters=dict.fromkeys(texts, str.encode), **options)  # no bytes count as missing
+    for name in texts:
+        column = frame[name].map(bytes.decode, na_action="ignore")
+        if classes[name]:
+            kind = str if any(map(CODE.fullmatch, column.dropna())) else None
+            column = pd.read_csv(io.StringIO(column.to_csv(index=False)), dtype=kind).iloc[:, 0]
+        frame[name] = column
     return frame.copy() if frame.shape[1] > MANY_COLUMNS else frame  # the copy is one block of memory
 
 
@@ -202,7 +223,7 @@ def read_npz(path: str) -> Any:
     return pd.DataFrame(columns)
 
 
-def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any:
+def read_folder(folder: Path, id: str | None, say: Callable[[str], None], target: str | None = None) -> Any:
     """Tables, kernel matrices and sequences, matched by id.
 
     The column c of table t is t.c if t has several columns, else c. The column of example e in matrix t is t.e. The
@@ -220,7 +241,7 @@ def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any
         stem = path.name.split(".")[0]
         if stem in frames:
             raise Wrong(f"{folder} has several files called {stem}: rename one.")
-        frames[stem] = _read_member(path, stem, id, attrs)
+        frames[stem] = _read_member(path, stem, id, target, attrs)
     if len({frame.index.dtype for frame in frames.values()}) > 1:  # the id 1 of a table equals "1" of a list
         frames = {stem: frame.set_axis(frame.index.map(str)) for stem, frame in frames.items()}
     joined = pd.concat(frames.values(), axis=1, join="outer")
@@ -246,7 +267,7 @@ def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any
     return joined
 
 
-def _read_member(path, stem, id, attrs):
+def _read_member(path, stem, id, target, attrs):
     """The frame of one file of a folder, with ids as its index and the folder's column names; updates `attrs`."""
     if is_sequence_file(str(path)):
         frame = read_sequences(str(path))
@@ -258,7 +279,7 @@ def _read_member(path, stem, id, attrs):
     if path.name.lower().endswith(".npy"):
         frame = read_npy(path)
     else:
-        frame = read_file(str(path))
+        frame = read_file(str(path), [id or 0], [target, (target or "").removeprefix(f"{stem}.")])
         frame = by_id(frame, id or frame.columns[0], str(path))
     if looks_square(frame):
         attrs["matrices"][stem] = fault(frame)
@@ -271,7 +292,10 @@ def _is_matrix(frame):
 
 def by_id(frame: Any, id: str, path: str, unique: bool = True) -> Any:
     """The frame with the column `id` as its index."""
-    pick(frame, id, "--id", path)
+    column = pick(frame, id, "--id", path)
+    lost = column.isna() | (column == "")
+    if unique and lost.any():
+        raise Wrong(f"{path} has no id in column {id!r} of row {lost.argmax() + 1}: add it, or remove the row.")
     frame = frame.set_index(id)
     if unique and frame.index.has_duplicates:
         twice = frame.index[frame.index.duplicated()].tolist()[0]

@@ -9,6 +9,7 @@ import manykernels as mk
 
 from .._validation import shown
 from ..estimators.check_inputs import is_precomputed
+from ..kernels.column_kinds import is_number_text
 from ..kernels.normalize import CHOICES_OF_MODELS
 from ._columns import as_numbers, as_texts, encode, guess_task, read_texts, seen, suggest
 from ._config import build, read_config, written_columns
@@ -42,7 +43,7 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
     settings = read_config(config) if config else {}
     settings |= {name: value for name, value in given.items() if value is not None}
     labels, groups = settings.pop("labels", None), settings.pop("groups", None)
-    frame = read_data(data, settings.get("id"), say, labels)
+    frame = read_data(data, settings.get("id"), say, labels, target=settings.get("target"))
     if "target" not in settings:
         settings["target"] = only_label(labels)
     settings["target"] = full_target(frame, settings["target"])
@@ -59,10 +60,11 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
     return Job(task, kernels, X, y, settings, chosen, of, covariates, commas)
 
 
-def read_for(model: Any, *where: Any, **options: Any) -> Any:
+def read_for(model: Any, *where: Any, target: str | None = None, **options: Any) -> Any:
     """The data, by `read_data`, as the fit of the model read them: with its ids and its decimal commas."""
-    frame, known = read_data(*where, **options), vars(model)
+    known = vars(model)
     id = known.get("id_name_")
+    frame = read_data(*where, target=target or known.get("target_name_"), known=id, **options)
     frame = frame.set_index(id) if frame.index.name is None and id in frame.columns else frame
     commas = frame.columns.intersection(known.get("decimal_commas_", ()))
     return frame.assign(**{name: as_numbers(frame[name], decimal=",") for name in commas})
@@ -173,9 +175,10 @@ def pick_times(frame, target):
 def read_target(y, task):
     """The targets as an array for an estimator."""
     if task == "regression":
-        if not is_number(y):
+        words = [value for value in y if not is_number_text(str(value))]
+        if words:
             raise Wrong(
-                f"--target {y.name!r} has {shown(y.iloc[0])}, which is not a number: give --task classification."
+                f"--target {y.name!r} has {shown(words[0])}, which is not a number: give --task classification."
             )
         return as_numbers(y, WRONG_TARGET)
     if y.nunique() < 2:

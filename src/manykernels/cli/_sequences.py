@@ -12,6 +12,7 @@ import numpy as np
 
 import manykernels as mk
 
+from ..kernels.column_kinds import CODE
 from ..kernels.table import SEQUENCE_COLUMN
 from ..sequences.guess import MIN_LETTERS, as_texts, guess_alphabet
 from ._talk import Wrong, pandas
@@ -54,7 +55,7 @@ def read_sequences(path: str, called: str | None = None) -> Any:
 
 
 def _as_numbers(values):
-    for kind in (int, float):
+    for kind in () if any(map(CODE.fullmatch, values)) else (int, float):
         try:
             return np.array([kind(value) for value in values])
         except ValueError:

@@ -67,7 +67,7 @@ def report(asked: PageOptions) -> None:
     read, pages = (asked.model, asked.data, asked.labels), (Path(output), Path(output).with_suffix(".json"))
     over = [check_output(str(path), *read) for path in pages]
     fitted = read_model(asked.model)
-    frame = read_for(fitted, asked.data, asked.id, say, asked.labels)
+    frame = read_for(fitted, asked.data, asked.id, say, asked.labels, target=asked.target)
     target = asked.target or only_label(asked.labels)
     one_class = is_outlier_detector(fitted)
     y = None if one_class and target is None else target_of(fitted, frame, target, say)

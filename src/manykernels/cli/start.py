@@ -32,7 +32,7 @@ def init(
         over = check_output(output, data, labels)
         if Path(output).exists() and not force:
             raise Wrong(f"{output} exists: give another path, or --force to overwrite it.")
-    task, _, frame = split_target(read_data(data, id, say, labels), task, target, data, say)
+    task, _, frame = split_target(read_data(data, id, say, labels, target=target), task, target, data, say)
     text = write_config({"target": target, "id": id, "task": task}, suggest(read_texts(frame, say)[0], say)[0], data)
     if output == "-":
         typer.echo(text, nl=False)

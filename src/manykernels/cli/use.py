@@ -96,7 +96,7 @@ def score(
     say, fitted = speaker(quiet), read_model(model)
     if is_outlier_detector(fitted):
         raise Wrong(f"{model} is a one-class model, which has no score: use predict.")
-    frame = read_for(fitted, data, id, say, labels)
+    frame = read_for(fitted, data, id, say, labels, target=target)
     y = as_classes(fitted, target_of(fitted, frame, target or only_label(labels), say))
     X, extra = columns_of(fitted, frame), covariates_of(fitted, frame)
     guess = fitted.predict(X, **extra)
@@ -147,7 +147,7 @@ def inspect(
             for column, share in list(own.items())[:top]
         ]
     if data is not None:
-        frame = read_for(fitted, data, id, say, labels)
+        frame = read_for(fitted, data, id, say, labels, target=target)
         facts["relevance"] = _relevance(fitted, frame, target or only_label(labels), say)
     show(facts, json)
 

@@ -22,7 +22,7 @@ MIN_REPEATED_SHARE = 0.25  # of the words in texts, but for words of all texts, 
 MIN_RESIDUES = 20  # of half of the proteins, which are no categories then even if they repeat
 MIN_ROWS_FOR_ROW_NUMBERS = 20  # with fewer rows, consecutive whole numbers count as numbers
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
-_CODE, _THOUSANDS = re.compile(r"\s*0\d+\s*"), re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
+CODE, _THOUSANDS = re.compile(r"\s*0\d+\s*"), re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
 _WORD = re.compile(r"\b\w\w+\b")  # as TfidfVectorizer takes words
 
 
@@ -131,7 +131,7 @@ def _kind_of_texts(texts, n, letters):
     few = different <= min(MAX_CATEGORIES, size // 2)
     codes = few and different <= MAX_CODES and "".join(texts).isdigit()
     strange = [text for text in known if not is_number_text(text.replace(",", "."))]
-    if not strange and not codes and not any(map(_CODE.fullmatch, known)):
+    if not strange and not codes and not any(map(CODE.fullmatch, known)):
         commas = [text for text in known if "," in text]
         if commas and (any("." in text for text in known) or all(map(_THOUSANDS.fullmatch, commas))):
             return "spoiled", f"numbers whose commas may separate thousands, {commas[0]!r} for example"
