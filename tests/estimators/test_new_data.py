@@ -64,6 +64,33 @@ def test_columns_with_gaps_in_training_and_columns_without_weight_are_not_named(
     assert said(model.predict, changed("dose", [1, 2], np.nan)) == []
 
 
+DAYS = [f"2024-0{k % 9 + 1}-{k % 28 + 1:02}" for k in rng.permutation(N)]
+MARKED = FRAME.assign(day=DAYS).astype(object)
+
+
+@pytest.mark.parametrize("mark", ["NA", "?", "<null>", "-"])
+@pytest.mark.parametrize("kernels", [
+    "auto", NAMED, [("age", StandardScaler(), RBF(gamma=0.01), ["age"], "zero")],
+    [("both", On(["age"], RBF(gamma=0.01), missing="zero") * On(["dose"], RBF(gamma=0.1)))],
+], ids=["auto", "named", "scaled", "product"])  # fmt: skip
+def test_texts_that_stand_for_missing_numbers_are_gaps_unless_training_had_such(kernels, mark):
+    model, marked = MKLClassifier(kernels, C=1.0).fit(MARKED, Y), changed("age", [3, 4], mark, MARKED)
+    assert said(model.predict, MARKED) == []
+    assert "column 'age' is missing in 2 of 60 examples (P3, P4)" in " ".join(said(model.predict, marked))
+    assert said(MKLClassifier(kernels, C=1.0).fit(marked, Y).predict, marked) == []
+
+
+def test_marks_are_missing_dates_but_categories_of_their_own():
+    model = MKLClassifier(C=1.0).fit(MARKED, Y)
+    (text,) = said(model.predict, changed("day", [5], "?", changed("site", [3], "NA", MARKED)))
+    assert "column 'day' is missing in 1 of 60 examples (P5)" in text
+    assert "column 'site' has new categories, 'NA' for example" in text and "'site' is missing" not in text
+    views = Views({"clinic": MARKED[["age", "day"]], "dose": MARKED[["dose"]]})
+    model, new = MKLClassifier(C=1.0).fit(views, Y), Views({"clinic": changed("age", [7], "-", MARKED), "dose": MARKED[["dose"]]})
+    (text,) = said(model.predict, new)
+    assert "column 'age' of the view 'clinic' is missing in 1 of 60 examples (P7)" in text
+
+
 def test_the_warning_points_to_the_call():
     model = MKLClassifier(NAMED).fit(FRAME, Y)
     with pytest.warns(UserWarning, match="no training example had") as caught:

@@ -14,7 +14,7 @@ from ..sequences import Sequences
 from ._protocol import len_
 from ._saved_transformers import first_step
 from .annotated import NamedMatrix
-from .frames import is_frame, is_pandas, missing_entries, values
+from .frames import are_missing_texts, is_frame, is_pandas, missing_entries, values
 from .view_data import total
 
 SOME = 100  # examples whose k(x, x) is compared with 1
@@ -72,7 +72,7 @@ class News(NamedTuple):
 
 def learn_facts(kernels, arrays):
     """Sets `training_facts` of a KernelList, and of the lists of its joins, from the training examples."""
-    gaps = {view: list(_missing(x)) for view, x in arrays.X.items()}
+    gaps = {view: list(lost) for view, lost in _gaps(kernels, arrays, np.ones(kernels.M, bool)).items()}
     for view, present in arrays.present.items():
         gaps[view] += [None] * (present is not None and not present.all())
     for one in (kernels, *(plan.join for plan in kernels.view_plans if plan.join is not None)):
@@ -154,20 +154,53 @@ def _grown(kernels, m):
 
 
 def _new_gaps(kernels, arrays, used):
-    found = []
+    found, gaps = [], _gaps(kernels, arrays, used)
     for view, columns in kernels.needs(used).items():
         old, x, present = kernels.training_facts.gaps.get(view, []), arrays.X[view], arrays.present.get(view)
         of = "" if view is None else f" of the view {view!r}"
         lost = np.ones(arrays.n, bool) if x is None else np.zeros(arrays.n, bool) if present is None else ~present
         if lost.any() and None not in old:
             found.append(News("missing", f"the view {view!r}", np.flatnonzero(lost)))
-        for column, rows in _missing(x).items():
+        for column, rows in gaps[view].items():
             rows = rows[~lost[rows]]
             if len(rows) and column not in old and (columns is None or column in columns):
                 whole = len(x.shape) == 1
                 where = (f"the view {view!r}" if view is not None else "X") if whole else f"column {column!r}{of}"
                 found.append(News("missing", where, rows))
     return found
+
+
+def _gaps(kernels, arrays, used):
+    """{view: {name or position of a column: rows with missing values}}, of texts such as NA where they were read so."""
+    found = {view: _missing(x) for view, x in arrays.X.items()}
+    for plan in _plans(kernels, used):
+        for column, rows in _marked(plan, arrays):
+            own = found[plan.name]
+            own[column] = np.union1d(own.get(column, rows), rows)
+    return found
+
+
+def _plans(kernels, used):
+    """The plans of the views that kernels use, alone or within joins."""
+    for v in np.unique(kernels.view_of[used]):
+        plan = kernels.view_plans[v]
+        yield from [plan] if plan.join is None else _plans(plan.join, np.ones(plan.join.M, bool))
+
+
+def _marked(plan, arrays):
+    """(name or position of a column, rows) of texts such as NA that are missing numbers or dates to the kernels."""
+    numbers = plan.reads == "numeric" and not plan.takes_objects
+    x, X = arrays.cut(*plan.where) if numbers else None, arrays.X[plan.name]
+    if x is None or x.ndim != 2 or x.dtype.kind not in "OSU" or not (marks := are_missing_texts(x)).any():
+        return
+    view = plan.before_transformer(arrays)
+    if is_frame(view.X):
+        return
+    lost = missing_entries(view.X) if view.present is None else missing_entries(view.X) | ~view.present[:, None]
+    every = list(X.columns) if is_frame(X) else range(x.shape[1])
+    labels = plan.column_names or (every if plan.columns is None else plan.columns.tolist())
+    for j in np.flatnonzero((lost & marks).any(axis=0)):
+        yield labels[j], np.flatnonzero(lost[:, j] & marks[:, j])
 
 
 def _missing(x):
