@@ -86,7 +86,8 @@ def test_marks_are_missing_dates_but_categories_of_their_own():
     assert "column 'day' is missing in 1 of 60 examples (P5)" in text
     assert "column 'site' has new categories, 'NA' for example" in text and "'site' is missing" not in text
     views = Views({"clinic": MARKED[["age", "day"]], "dose": MARKED[["dose"]]})
-    model, new = MKLClassifier(C=1.0).fit(views, Y), Views({"clinic": changed("age", [7], "-", MARKED), "dose": MARKED[["dose"]]})
+    model, clinic = MKLClassifier(C=1.0).fit(views, Y), changed("age", [7], "-", MARKED)[["age", "day"]]
+    new = Views({"clinic": clinic, "dose": MARKED[["dose"]]})
     (text,) = said(model.predict, new)
     assert "column 'age' of the view 'clinic' is missing in 1 of 60 examples (P7)" in text
 
