@@ -1,36 +1,142 @@
-"""Checks of values that were read from a file: compiled loops use them as indices without a check.
+"""What objects keep in files: a class declares it once, and one engine writes it, reads it, and checks all of it.
 
-A class that can be saved has `to_state()`, `from_state(state)` (see `Stored`) and a `file_tag`. Any error of
-`from_state` means that the file is damaged. It must refuse every index, offset, shape or type that a loop does not
-check.
+Compiled loops use what was read as indices without a check, so that each index, shape and type has to be right. A class
+declares `saved` = {entry: spec}. The entry "known as objects" is called `known` in files, and is the attribute
+`objects`. A spec is a kind and what follows it; "?" before it allows None, and an entry that old files lack:
+
+    "f8 T n"            an array of float64 with two axes; a letter is the same number everywhere in one object,
+                        "_" is any number, and 2 is 2; "csr M d" is a CSR matrix of float64, "csr|f8 M d" is either
+    "i8 n <M"           integers 0 <= i < M; ">=-1" sets the smallest, "asc" wants them to ascend without repetition
+    "f8 n finite"       no NaN, no infinity; "positive" wants each to be more than 0
+    "i8 _ asc 0..D"     offsets, from 0 to D
+    "list M f8 n _"     a list of M entries with that spec
+    "int 1 <n"          an integer from 1 to n - 1, and a letter of its own name for the specs that follow it
+    "of clip shift"     one of these texts
+    "KernelList M"      an object of this class, or of a subclass; M is its attribute of this name, or its length
+    "plain", "flag", …  the names in `CHECKS`
+
+A class without `saved` keeps the parameters of its constructor.
 """
 
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ._tags import Tagged
 
+BIG = 2**48  # the letter "big" in specs: a number of examples, features or steps
+
 
 class Stored(Tagged):
-    """An object that files hold as its parameters."""
+    """An object that files hold: the attributes that it declares as `saved`, or its parameters."""
+
+    saved: ClassVar[dict[str, str]] = {}
 
     def to_state(self) -> dict[str, Any]:
         """A dictionary of numbers, texts, arrays, lists of them and other parts; `from_state` reverses it."""
-        return self.get_params(deep=False)  # type: ignore[attr-defined]  # the subclass defines it
+        own = vars(type(self)).get("saved")
+        if own is None:  # a subclass may have other parameters
+            return self.get_params(deep=False)  # type: ignore[attr-defined]  # the subclass defines it
+        return {entry: getattr(self, name) for entry, name, _ in entries(own)}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The checked object from the result of `to_state`; a ValueError or TypeError if it is damaged."""
-        found = cls(**state)
+        if "saved" in vars(cls):
+            found = cls.__new__(cls)
+            vars(found).update(read_entries(cls.saved, state))
+        else:
+            found = cls(**state)
         found.check_state()
         return found
 
     def check_state(self) -> None:
-        """Raises a ValueError if a parameter from a file has a type that the constructor does not take."""
-        for name, value in self.to_state().items():
-            check_plain(name, value, (Stored,))
+        """Raises a ValueError for what `saved` cannot say, and sets the attributes that follow from the others."""
+        if "saved" not in vars(type(self)):
+            for name, value in self.to_state().items():
+                check_plain(name, value, (Stored,))
+
+
+def entries(saved):
+    """(entry, attribute, spec) of each entry of a `saved`."""
+    for key, spec in saved.items():
+        entry, _, name = key.partition(" as ")
+        yield entry, name or entry, spec
+
+
+def read_entries(saved, state, **sizes):
+    """{attribute: value} of a state, each checked against its spec; `sizes` are letters that are known before."""
+    check_is("a state", state, dict)
+    sizes, found = {"big": BIG, **sizes}, {}
+    for entry, name, spec in entries(saved):
+        found[name] = state.get(entry) if spec[0] == "?" else state[entry]
+        check_value(entry, found[name], spec, sizes)
+    return found
+
+
+def check_value(name, value, spec, sizes):
+    """A ValueError that names the entry unless its value is what the spec says; sets letters in `sizes`."""
+    if spec[0] == "?" and value is None:
+        return
+    kind, *tokens = spec.removeprefix("?").split()
+    if kind == "list":
+        _check_sizes(name, [len(check_is(name, value, list))], tokens[:1], sizes)
+        for item in value:
+            check_value(f"an entry of {name}", item, " ".join(tokens[1:]), sizes)
+    elif kind == "int":
+        low, high = ([*tokens, "<big"] if len(tokens) < 2 else tokens)[:2]
+        sizes[name] = check_integer(name, value, _number(low, sizes), _number(high[1:], sizes) - 1)
+    elif kind == "of":
+        check(isinstance(value, str) and value in tokens, f"{name} is {value!r:.80}")
+    elif kind in CHECKS:
+        CHECKS[kind](name, value)
+    elif kind[0].isupper():
+        check(kind in {cls.__name__ for cls in type(value).__mro__}, f"{name} is of type {type(value).__name__}")
+        _check_sizes(name, [getattr(value, letter, None) or len(value) for letter in tokens], tokens, sizes)
+    else:
+        _check_array(name, value, kind, tokens, sizes)
+
+
+def _check_array(name, value, kind, tokens, sizes):
+    sparse = "csr" in kind and getattr(value, "format", None) == "csr"  # a matrix of scipy
+    array, dtype = (value.data, "f8") if sparse else (value, kind.rpartition("|")[2])
+    if type(array) is not np.ndarray or dtype == "csr" or array.dtype != dtype:
+        found = getattr(value, "dtype", type(value).__name__)  # anything from a file
+        raise ValueError(f"{name} is {found}, not an array of {kind}")
+    _check_sizes(name, value.shape, [token for token in tokens if not _is_rule(token)], sizes)
+    for rule in filter(_is_rule, tokens):
+        if ".." in rule:
+            end = _number(rule[3:], sizes)
+            check(array[:1].tolist() == [0] and array[-1] == end, f"{name} does not go from 0 to {end}")
+        elif rule[0] == "<":
+            low, high = next((int(t[2:]) for t in tokens if t[0] == ">"), 0), _number(rule[1:], sizes)
+            wrong = array[(array < low) | (array >= high)]
+            check(not wrong.size, f"{name} has the entry {wrong[:1]}, which is not within {low} … {high - 1}")
+        elif rule in RULES:
+            check(RULES[rule](array), f"{name} is not {rule}")
+
+
+RULES = {
+    "asc": lambda array: (array[1:] > array[:-1]).all(),
+    "finite": lambda array: np.isfinite(array).all(),
+    "positive": lambda array: (array > 0).all(),
+}
+
+
+def _is_rule(token):
+    return token[0] in "<>" or ".." in token or token in RULES
+
+
+def _number(token, sizes):
+    return int(token) if token.lstrip("-").isdigit() else sizes[token]
+
+
+def _check_sizes(name, shape, axes, sizes):
+    wanted = [here if axis == "_" else int(axis) if axis.isdigit() else sizes.setdefault(axis, here)
+              for axis, here in zip(axes, shape, strict=False)]  # fmt: skip
+    if len(shape) != len(axes) or list(shape) != wanted:
+        raise ValueError(f"{name} has shape {tuple(shape)} where ({', '.join(axes)}) = {tuple(wanted)} is wanted")
 
 
 def check(holds, what):
@@ -144,3 +250,15 @@ def check_records(name, value):
         for key, item in check_is(name, record, dict).items():
             check_is(name, key, str)
             check(item is None or isinstance(item, (Real, str, np.generic)), f"{name} has {key} = {item!r}")
+
+
+CHECKS = {
+    "any": lambda name, value: None,
+    "dict": lambda name, value: check_is(name, value, dict),
+    "flag": lambda name, value: check_is(name, value, bool),
+    "jobs": lambda name, value: check_jobs(value),
+    "number": lambda name, value: check_is(name, value, Real),
+    "plain": check_plain,
+    "records": check_records,
+    "text": lambda name, value: check_is(name, value, str),
+}

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import scipy.sparse as sp
 
-from .._state import check, check_array, check_csr, check_integer, check_is
+from .._state import check, check_integer, check_is, check_value
 from .._threads import n_threads
 from ..kernels.tasks import SAME
 from ..sequences import Alphabet
@@ -80,17 +80,15 @@ class WalkGroup(KernelGroup):
         alphabet, coef = check_is("alphabet", state["alphabet"], Alphabet), state["coef"]
         X = SimpleNamespace(length=length, alphabet=alphabet)
         group = cls(view, kernels, members, X, np.float64, task, n_tasks, coef)
-        if group.placed:
-            check_csr("coef", coef, len(members), length * group.depth)
-        else:
-            check_array("coef", coef, np.float64, len(members), group.depth)
+        sizes = {"m": len(members), "words": length * group.depth, "depth": group.depth}
+        check_value("coef", coef, "csr m words" if group.placed else "f8 m depth", sizes)
         return group
 
     def _check_side(self, side, n, width, reads):
         """Checks that no bit is set after the last letter, since the loops would read beyond their tables."""
         check(width is None, "a side has strings, but its kernels read numbers")
         length, bits = self.pairs.length, max(1, (self.pairs.alphabet.size - 1).bit_length())
-        check_array("x", side.x, np.uint64, n, bits + 1, -(-length // 64))
+        check_value("x", side.x, "u8 n planes words", {"n": n, "planes": bits + 1, "words": -(-length // 64)})
         check(length % 64 == 0 or not (side.x[:, :, -1] >> np.uint64(length % 64)).any(), "x has more letters than fit")
 
     def subset(self, chosen, members):

@@ -5,7 +5,7 @@ import copy
 import numpy as np
 from scipy.sparse import issparse
 
-from .._state import check, check_array, check_csr, check_is
+from .._state import check, check_is, check_value, read_entries
 from ..kernels.base import len_
 from ..kernels.normalize import inverse_root
 from ..kernels.pair_blocks import KINDS, BlockSide, PairBase, check_block
@@ -19,6 +19,10 @@ TRIAL_EXAMPLES = 16  # on which a kernel from a file is called
 CHECKED_EXAMPLES = 5  # on which a kernel that is called is checked
 OFF = 1e-3  # relative difference of two values of one kernel that rounding does not explain
 KNOWN_BASES = {*KINDS, "same", None}  # bases that files may contain
+
+
+# the entries of a side in files
+SIDE = {"x": "any", "own": "f8 n", "square": "?f8 n", "factor": "?f8 M n", "task": "?i8 n <big >=-1"}
 
 
 class KernelGroup:
@@ -67,31 +71,29 @@ class KernelGroup:
         X = None if None in bases else PairBase.like(state)
         return cls(view, kernels, members, X, np.float64, task, n_tasks)
 
-    def restore_side(self, data, state, n, width, reads):
+    def restore_side(self, state, n, width, reads):
         """The side of n examples from a file, or a ValueError; the view has `width` columns, None for strings."""
         kind = Rows if self.pairs.kind in (None, "walk") else BlockSide
-        side = kind(data["x"], data["own"], data["square"], None, state["factor"], None, state["task"])
-        side.check_size(n, self.members.size)
+        side = kind(index=None, cache=None, **read_entries(SIDE, state, n=n, M=self.members.size))
         check(self.task != SAME or side.task is not None, "a side has no tasks")
         self._check_side(side, n, width, reads)
         return side
 
     def _check_side(self, side, n, width, reads):
         """Checks the examples of a side, since the loops trust their number."""
-        if self.pairs.kind == "same":
+        kind, sizes = self.pairs.kind, {"n": n, "d": width}
+        if kind == "same":
             check(side.x is None, "a side has examples that its kernels do not read")
-        elif self.pairs.kind is None:
+        elif kind is None:
             check_rows(side.x, n, width, reads)
             try_kernel(self.kernels[0], side.x, n)
         else:
             check(width is not None, "a side has numbers, but its kernels read strings")
-            check_csr("x", side.x, n, width) if issparse(side.x) else check_array("x", side.x, np.float64, width, n)
-            check(not issparse(side.x) or self.pairs.kind in ("dot", "sqdist"), "x is sparse, but its base is dense")
-            if self.pairs.kind in ("chi2", "min"):
-                check(side.x.min(initial=0) >= 0, "x has negative entries")
-            check((side.square is None) == (self.pairs.kind != "sqdist"), "square does not belong to the base")
-            if self.pairs.centre is not None:
-                check_array("centre", self.pairs.centre, np.float64, width)
+            sparse = issparse(side.x) and kind in ("dot", "sqdist")  # the other bases are dense
+            check_value("x", side.x, "csr n d" if sparse else "f8 d n", sizes)
+            check(kind not in ("chi2", "min") or side.x.min(initial=0) >= 0, "x has negative entries")
+            check((side.square is None) == (kind != "sqdist"), "square does not belong to the base")
+            check_value("centre", self.pairs.centre, "?f8 d", sizes)
 
     def subset(self, chosen, members):
         """The group of the chosen kernels, whose numbers become `members`."""

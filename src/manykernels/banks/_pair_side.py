@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._state import check, check_array, check_index, check_integer, check_is, check_list
-from .._tags import Tagged
+from .._state import Stored, check, check_value
 from ..kernels import Constant, Identity, KernelList, KernelStack
 from ..kernels.normalize import inverse_root
 from ..kernels.pairs import count, matrices, take
@@ -25,10 +24,15 @@ SAME, ANY = "same", "any"
 MAX_SKEW = 1e-6  # relative to the largest entry
 
 
-class PairSide(Tagged):
+class PairSide(Stored):
     """Kernels between objects; `objects` (m,) are the numbers of the objects of training pairs."""
 
     file_tag = ("pairs/side", 1)
+    saved = {
+        "side": "of left right", "known as objects": "i8 m <big asc", "size": "int 1", "names": "list P text",
+        "roots": "?f8 P m", "extra": "list _ of same any", "kernels as kernel_list": "?KernelList",
+        "views": "?list _ dict", "spectra": "?dict",
+    }  # fmt: skip
     roots: np.ndarray | None = None  # (P, m): 1 / √k(x, x) for normalize="spherical"
     spectra: Spectra | None = None  # correction of precomputed kernels to positive semidefinite ones
 
@@ -189,47 +193,35 @@ class PairSide(Tagged):
         return part
 
     def to_state(self) -> dict[str, Any]:
-        """The state for a file, see `_state`."""
-        own = {"side": self.side, "known": self.objects, "names": self.names, "size": self.size, "roots": self.roots}
+        """Its attributes, with the views as dicts."""
         views = None if self.views is None else [{"x": view.X, "present": view.present} for view in self.views]
-        own |= {"extra": list(self.extra), "kernels": self.kernel_list, "views": views}
-        return own if self.spectra is None else own | {"spectra": self.spectra.to_state()}
+        spectra = None if self.spectra is None else self.spectra.to_state()
+        return super().to_state() | {"extra": list(self.extra), "views": views, "spectra": spectra}
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> PairSide:
-        found = cls.__new__(cls)
-        found.side, found.objects, found.names, found.roots = (state[k] for k in ("side", "known", "names", "roots"))
-        found.size, found.kernel_list = check_integer("size", state["size"], 1, 2**31), state["kernels"]
-        check(found.side in ("left", "right"), f"a side is {found.side!r}")
-        check_index("known", found.objects, 2**48, ascending=True)
-        found.extra = tuple(check_list("extra", state["extra"], str, len(state["extra"])))
-        check(set(found.extra) <= {SAME, ANY}, f"extra is {found.extra}")
-        check_list("names", found.names, str, found.size + len(found.extra))
-        if found.roots is not None:
-            check_array("roots", found.roots, np.float64, len(found.names), len(found.objects))
-        found.views = None if found.kernel_list is None else _restored(found, state["views"])
-        if "spectra" in state:
-            found.spectra = Spectra.from_state(check_is("spectra", state["spectra"], dict), found)
-        return found
+    def check_state(self) -> None:
+        self.extra = tuple(self.extra)
+        check(len(self.names) == self.size + len(self.extra), "names are not those of the kernels")
+        self.views = None if self.kernel_list is None else _restored(self, self.views)
+        if self.spectra is not None:
+            self.spectra = Spectra.from_state(self.spectra)
+            check(self.kernel_list is None, "spectra are for precomputed kernels")
+            check(len(self.spectra.shifts) == self.size, "spectra are of other kernels")
+            check(np.isin(self.objects, self.spectra.objects).all(), "a side has objects that its spectra lack")
 
 
 def _restored(side, views):
     """The views of the training objects from a file, or a ValueError."""
-    kernels, n = check_is("kernels", side.kernel_list, KernelList), len(side.objects)
+    kernels, n, found = side.kernel_list, len(side.objects), []
     check(kernels.M == side.size and kernels.tasks is None, "a side has other kernels than names")
-    found = []
-    for view, width, reads in zip(
-        check_list("views", views, dict, kernels.n_views), kernels.widths, kernels.reads, strict=True
-    ):
+    for view, width, reads in zip(views, kernels.widths, kernels.reads, strict=True):
         x, present = view["x"], view["present"]
-        if present is not None:
-            check_array("present", present, bool, n)
+        check_value("present", present, "?bool n", {"n": n})
         if x is None:
             check(present is not None and not present.any(), "a side lacks a view")
         elif width != 0:
             check_rows(x, n, width, reads)
         else:  # kernels that see no data
-            check_array("x", x, np.float64, n, 1)
+            check_value("x", x, "f8 n 1", {"n": n})
         found.append(View(x, present))
     for kernel, v in zip(kernels.kernels, kernels.view_of, strict=True):
         if found[v].X is not None:

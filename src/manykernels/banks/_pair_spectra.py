@@ -1,15 +1,19 @@
 """The correction of the precomputed kernels of one side, for training and new objects: see `kernels.spectra`."""
 
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from .._state import check, check_array, check_index, check_list
+from .._state import Stored
 from ..kernels.spectra import corrected, projected
 
 
-class Spectra(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Spectra(Stored):
     """`objects` (m,) are the numbers of all training objects; each kernel has U₋ (m, r) in `removed` and a shift."""
+
+    saved = {"known as objects": "i8 m <big asc", "shifts": "f8 M", "removed": "list M f8 m _"}
 
     objects: np.ndarray
     removed: list[np.ndarray]
@@ -28,19 +32,3 @@ class Spectra(NamedTuple):
         """Corrects values between objects and all training objects; returns the columns of the objects `keep`."""
         cols, same = np.searchsorted(self.objects, keep), numbers[:, None] == keep
         return [projected(K, U, cols) + s * same for K, U, s in zip(found, self.removed, self.shifts, strict=True)]
-
-    def to_state(self) -> dict[str, Any]:
-        """The state for a file, see `_state`."""
-        return {"known": self.objects, "removed": self.removed, "shifts": self.shifts}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any], side: Any) -> Self:
-        """The correction, checked against its side."""
-        objects, removed, shifts = (state[name] for name in ("known", "removed", "shifts"))
-        check(side.kernel_list is None, "spectra are for precomputed kernels")
-        check_index("known", objects, 2**48, ascending=True)
-        check(bool(np.isin(side.objects, objects).all()), "a side has objects that its spectra lack")
-        check_array("shifts", shifts, np.float64, side.size)
-        for U in check_list("removed", removed, np.ndarray, side.size):
-            check_array("removed", U, np.float64, len(objects), None)
-        return cls(objects, removed, shifts)

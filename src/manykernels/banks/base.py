@@ -210,8 +210,9 @@ class Source(Stored, ABC):
 class Predictor(Stored, ABC):
     """The kernels between new data and the support examples; a model keeps it instead of the training matrices.
 
-    It can be pickled. It can be saved if it defines `to_state`, which returns the arguments of the constructor or of
-    `from_state`. `theta` is (M,) or (T, M); `A` (T, n_support) holds the coefficients of T outputs.
+    It can be pickled. It can be saved if it declares `saved`, or defines `to_state`, which returns the arguments of
+    the constructor or of `from_state`. `theta` is (M,) or (T, M); `A` (T, n_support) holds the coefficients of T
+    outputs.
 
     Attributes
     ----------
@@ -247,6 +248,8 @@ class Predictor(Stored, ABC):
         """(number of support examples, number of kernels)."""
 
     def to_state(self) -> dict[str, Any]:
+        if "saved" in vars(type(self)):
+            return super().to_state()
         raise ValueError(f"{type(self).__name__} cannot be saved without pickle: define to_state, or pickle the model.")
 
     def check_state(self) -> None:

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from .._state import check_array, check_index, check_integer, check_jobs, check_list
 from ..kernels.spectra import projected
 from ..kernels.stack import KernelStack
 from ._stack import Stack
@@ -17,6 +16,10 @@ class DensePredictor(Predictor):
     """
 
     file_tag = ("predictor/precomputed", 1)
+    saved = {  # `trained` has a number that is valid in this process only
+        "n_train": "int 1", "support": "i8 n <n_train asc", "scale": "f8 M", "root": "?f8 M n",
+        "removed": "?list M f8 n_train _", "n_jobs": "jobs",
+    }  # fmt: skip
 
     def __init__(self, support, n_train, scale, root, n_jobs, removed=None):
         self.support, self.n_train, self.scale, self.root, self.n_jobs = support, n_train, scale, root, n_jobs
@@ -24,22 +27,6 @@ class DensePredictor(Predictor):
 
     def sizes(self):
         return len(self.support), len(self.scale)
-
-    def to_state(self):
-        state = {"support": self.support, "n_train": self.n_train, "scale": self.scale}
-        state |= {"root": self.root, "n_jobs": self.n_jobs}  # `trained` has a number that is valid in this process only
-        return state if self.removed is None else state | {"removed": self.removed}
-
-    def check_state(self) -> None:
-        check_integer("n_train", self.n_train, 1, 2**48)
-        check_index("support", self.support, self.n_train, ascending=True)
-        check_array("scale", self.scale, np.float64, None)
-        if self.root is not None:
-            check_array("root", self.root, np.float64, len(self.scale), len(self.support))
-        if self.removed is not None:
-            for U in check_list("removed", self.removed, np.ndarray, len(self.scale)):
-                check_array("removed", U, np.float64, self.n_train, None)
-        check_jobs(self.n_jobs)
 
     def _open(self, X):
         stack = Stack.of(X)

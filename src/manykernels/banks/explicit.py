@@ -4,9 +4,8 @@ from abc import abstractmethod
 
 import numpy as np
 
-from .._state import check, check_array, check_integer, check_is, check_jobs, check_list
+from .._state import Stored, check
 from .._threads import n_threads, run_blocks, slices
-from ..kernels import KernelList
 from ..kernels.normalize import Scaled, inverse_root, kind_of, precision
 from ..kernels.view_data import View
 from ..sequences import Sequences
@@ -19,7 +18,7 @@ MAX_BUILT_EXAMPLES = 1500  # of a combined kernel that is built although product
 MAX_BUILT_WORDS = 3000  # the same where products read the words of all examples again
 
 
-class ExplicitBank(Bank):
+class ExplicitBank(Bank, Stored):
     """A bank with explicit features: `own` (n, M) = k_m(x_i, x_i), before normalisation, and `vectors()`.
 
     `kernels` is the KernelList and `views` the views of the training data. The normalised kernel is
@@ -27,6 +26,10 @@ class ExplicitBank(Bank):
     """
 
     explicit = True
+    shared = {"kernels": "KernelList M n_views", "scale": "f8 M", "usable": "bool M", "n_jobs": "jobs",
+              "memory_limit": "?int 1"}  # fmt: skip
+    of_words = shared | {"own": "f8 n M", "views as kept_views": "list n_views Sequences n",
+                         "spherical as kept_sphere": "flag"}  # fmt: skip
     kernels = None
     views = None
     own: np.ndarray
@@ -81,14 +84,6 @@ class ExplicitBank(Bank):
         """The bank of these examples only, with the same scale, for prediction."""
         raise NotImplementedError
 
-    def to_state(self):
-        """The state that all explicit banks share; see `_state`."""
-        state = {"kernels": self.kernels, "scale": self.scale, "usable": self.usable}
-        state |= {"n_jobs": self.n_jobs, "memory_limit": self.memory_limit}
-        if self.views is None:
-            return state
-        return state | {"views": [view.X for view in self.views], "own": self.own, "spherical": self.root is not None}
-
     @classmethod
     def of_support(cls, kernels, views, root, scale, n_jobs):
         """The bank of sequences whose factors `root` (n, M), None for 1, and scales are known."""
@@ -102,29 +97,24 @@ class ExplicitBank(Bank):
     def prepare(self):
         """Sets what follows from the kernels and the views alone."""
 
-    @classmethod
-    def _restored(cls, state):
-        """A bank with the shared state; `n` is set if the state has views, of sequences."""
-        bank, kernels = cls.__new__(cls), check_is("kernels", state["kernels"], KernelList)
-        bank.kernels, bank.M, bank.names = kernels, kernels.M, list(kernels.names)
-        bank.scale, bank.usable = state["scale"], state["usable"]
-        bank.n_jobs, bank.memory_limit = state["n_jobs"], state["memory_limit"]
-        check_array("scale", bank.scale, np.float64, bank.M)
-        check_array("usable", bank.usable, bool, bank.M)
-        check_jobs(bank.n_jobs)
-        if bank.memory_limit is not None:
-            check_integer("memory_limit", bank.memory_limit, 1, 2**62)
-        if "views" not in state:
-            return bank
-        bank.n, bank.own = len(state["own"]), state["own"]
-        check_array("own", bank.own, np.float64, None, bank.M)
-        views = check_list("views", state["views"], Sequences, kernels.n_views)
-        for X, encoding in zip(views, kernels.encodings, strict=True):
-            check(X.shape == (bank.n,) and encoding is not None, f"a view does not have {bank.n} sequences")
-            check(encoding[0] in (None, X.alphabet), "a view has another alphabet than its kernels")
-        bank.views = [View(X, None) for X in views]
-        bank.root = inverse_root(bank.own) if check_is("spherical", state["spherical"], bool) else None
-        return bank
+    @property
+    def kept_views(self):
+        """Those of each view, and whether the features are on the sphere: entries of a bank of words."""
+        return [view.X for view in self.views]
+
+    @property
+    def kept_sphere(self):
+        return self.root is not None
+
+    def check_state(self):
+        kernels, own = self.kernels, vars(self)
+        self.M, self.names = kernels.M, list(kernels.names)
+        if "kept_views" in own:
+            self.n, self.views = len(self.own), [View(X, None) for X in own.pop("kept_views")]
+            self.root = inverse_root(self.own) if own.pop("kept_sphere") else None
+            for view, encoding in zip(self.views, kernels.encodings, strict=True):
+                fits = encoding is not None and encoding[0] in (None, view.X.alphabet)
+                check(fits, "a view has another alphabet than its kernels")
 
     def normalise(self, weights, normalize):
         """Sets scale, root and usable; returns `moments`, or None for given scales.
@@ -235,6 +225,7 @@ class ExplicitPredictor(Predictor):
     """Predictions from v: it adds the support once, and looks up new examples in blocks."""
 
     file_tag = ("predictor/explicit", 1)
+    saved = {"bank": "ExplicitBank"}
     by_features = True
 
     def __init__(self, bank):
@@ -242,12 +233,6 @@ class ExplicitPredictor(Predictor):
 
     def sizes(self):
         return self.bank.n, self.bank.M
-
-    def to_state(self):
-        return {"bank": self.bank}
-
-    def check_state(self):
-        check_is("bank", self.bank, ExplicitBank)  # its from_state has checked it
 
     @property
     def kernel_list(self):

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from .._memory import MemoryBudget
-from .._state import check, check_array, check_csr, check_index, check_is, check_list, check_offsets
+from .._state import check, check_value
 from ..kernels.linear import Linear
 from ..kernels.normalize import kind_of, precision
 from ._feature_rows import DenseRows, SparseRows, as_rows
@@ -30,6 +30,12 @@ class FeatureBank(ExplicitBank):
     """
 
     file_tag = ("bank/features", 1)
+    saved = ExplicitBank.shared | {
+        "matrix as F": "csr|f8 n D",
+        "first": "i8 _ asc 0..D",
+        "cuts": "list M any",
+        "spherical": "flag",
+    }
 
     @classmethod
     def from_list(cls, kernels, X, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1):
@@ -95,26 +101,20 @@ class FeatureBank(ExplicitBank):
         ends = [*np.flatnonzero(np.diff(kind)) + 1, self.M]
         return list(zip([0, *ends[:-1]], ends, strict=True))
 
-    def to_state(self):
-        own = {"cuts": self.cuts, "first": self.first, "spherical": self.spherical}
-        return super().to_state() | own | {"matrix": self.phi.F}
+    @property
+    def F(self):
+        """Their matrix, (n, D), as files hold it."""
+        return self.phi.F
 
-    @classmethod
-    def from_state(cls, state):
-        bank, F = cls._restored(state), state["matrix"]
-        bank.phi, bank.n = (SparseRows if issparse(F) else DenseRows)(F), F.shape[0]
-        check_csr("matrix", F, None, None) if issparse(F) else check_array("matrix", F, np.float64, None, None)
-        bank.cuts, bank.first = state["cuts"], state["first"]
-        bank.spherical = check_is("spherical", state["spherical"], bool)
-        check_offsets("first", bank.first, bank.M, F.shape[1])
-        check_list("cuts", bank.cuts, (np.ndarray, type(None)), bank.M)
-        kernels, widths = bank.kernels, bank.kernels.widths
-        check(set(kernels.reads) <= {"numeric"} and None not in widths, "a view does not hold numbers")
-        for kernel, cut, view in zip(kernels.kernels, bank.cuts, kernels.view_of, strict=True):
-            check(kernel.family == "features", f"{kernel!r} has no features")
-            if cut is not None:
-                check_index("cuts", cut, widths[view])
-        return bank
+    def check_state(self):
+        super().check_state()
+        kernels, F = self.kernels, vars(self).pop("F")
+        self.phi, self.n = (SparseRows if issparse(F) else DenseRows)(F), F.shape[0]
+        check(len(self.first) == self.M + 1, "first does not have an entry for each kernel")
+        check(set(kernels.reads) <= {"numeric"} and None not in kernels.widths, "a view does not hold numbers")
+        check(all(kernel.family == "features" for kernel in kernels.kernels), "a kernel has no features")
+        for cut, view in zip(self.cuts, kernels.view_of, strict=True):
+            check_value("cuts", cut, "?i8 _ <width", {"width": kernels.widths[view]})
 
     def features(self, views):
         """F of new examples, given by their views."""

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from .._state import check, check_index, check_is, check_list, check_same
-from ..kernels import KernelList
+from .._state import check, check_value
 from .base import Predictor
 from .explicit import ExplicitBank
 from .vectors import Vectors
@@ -71,6 +70,7 @@ class JoinedVectors(Vectors):
 
 class JoinedPredictor(Predictor):
     file_tag = ("predictor/joined", 1)
+    saved = {"kernel_list": "KernelList M", "members": "list parts Predictor", "which": "list parts i8 _ <M"}
     by_features = True
 
     def __init__(self, kernel_list, members, which):
@@ -87,17 +87,11 @@ class JoinedPredictor(Predictor):
     def sizes(self):
         return self.members[0].sizes()[0], self.kernel_list.M
 
-    def to_state(self):
-        return {"kernel_list": self.kernel_list, "members": self.members, "which": self.which}
-
     def check_state(self):
-        n, M = len(self.members), check_is("kernel_list", self.kernel_list, KernelList).M
-        check_list("members", self.members, Predictor, n)
-        check_list("which", self.which, np.ndarray, n)
-        check(n > 0 and len({member.sizes()[0] for member in self.members}) == 1, "members differ in their examples")
-        for member, own in zip(self.members, self.which, strict=True):
-            check_index("which", own, M, member.sizes()[1])
-        check_same("which", np.sort(np.concatenate(self.which)), np.arange(M))
+        sizes = [member.sizes() for member in self.members]
+        check(len({n for n, _ in sizes}) == 1, "members differ in their examples")
+        check([M for _, M in sizes] == list(map(len, self.which)), "which has other kernels than members")
+        check_value("which", np.sort(np.concatenate(self.which)), "i8 M asc", {"M": self.kernel_list.M})
 
     def _weighted(self, theta):
         """(member, weights of its kernels) of each member."""

@@ -10,7 +10,7 @@ block of examples at a time.
 import numpy as np
 
 from .._memory import MemoryBudget
-from .._state import check, check_array, check_is, check_list, check_offsets
+from .._state import check, check_value
 from ..kernels.nystroem import Nystroem
 from ..kernels.view_data import View
 from ._kernel_groups import check_rows
@@ -25,6 +25,10 @@ class LowRankBank(FeatureBank):
     """`phi` holds F as `LazyRows`; kernel m has the columns first[m] : first[m + 1]."""
 
     file_tag = ("bank/low_rank", 1)
+    saved = ExplicitBank.shared | {
+        "seen": "list n_views dict", "first": "i8 _ asc", "spherical": "flag",
+        "dtype as dtype_name": "of float32 float64",
+    }  # fmt: skip
 
     @classmethod
     def from_list(
@@ -102,36 +106,34 @@ class LowRankBank(FeatureBank):
     def predictor(self, support):
         return LowRankPredictor(self.take(support))
 
-    def to_state(self):
-        views = [{"X": view.X, "present": view.present} for view in self.phi.views]
-        state = ExplicitBank.to_state(self)
-        return state | {"seen": views, "first": self.first, "spherical": self.spherical, "dtype": self.dtype.name}
+    @property
+    def seen(self):
+        """Its examples and the name of its type, as files hold them."""
+        return [{"X": view.X, "present": view.present} for view in self.phi.views]
 
-    @classmethod
-    def from_state(cls, state):
-        bank = cls._restored(state)
-        kernels, seen = bank.kernels, check_list("seen", state["seen"], dict, bank.kernels.n_views)
-        check(state["dtype"] in ("float32", "float64"), f"dtype is {state['dtype']!r}")
-        bank.dtype, bank.spherical = np.dtype(state["dtype"]), check_is("spherical", state["spherical"], bool)
-        views = [View(view["X"], view["present"]) for view in seen]
-        bank.n = len_of(views)
+    @property
+    def dtype_name(self):
+        return self.dtype.name
+
+    def check_state(self):
+        ExplicitBank.check_state(self)
+        kernels, own = self.kernels, vars(self)
+        views = [View(view["X"], view["present"]) for view in own.pop("seen")]
+        self.dtype = np.dtype(own.pop("dtype_name"))
+        self.n = len_of(views)
         for view, reads, width in zip(views, kernels.reads, kernels.widths, strict=True):
-            check_rows(view.X, bank.n, width, reads)
-            if view.present is not None:
-                check_array("present", view.present, bool, bank.n)
-        check_offsets("first", state["first"], bank.M, int(state["first"][-1]))
-        bank.first = state["first"]
-        for kernel in kernels.kernels:
-            check(kernel.family == "low_rank", f"{kernel!r} is not of low rank")
-        check(np.array_equal(bank.first, _offsets(kernels, views)), "first does not fit the kernels")
-        bank.phi = bank._lazy(views)
-        return bank
+            check_rows(view.X, self.n, width, reads)
+            check_value("present", view.present, "?bool n", {"n": self.n})
+        check(all(kernel.family == "low_rank" for kernel in kernels.kernels), "a kernel is not of low rank")
+        check(np.array_equal(self.first, _offsets(kernels, views)), "first does not fit the kernels")
+        self.phi = self._lazy(views)
 
 
 class LowRankPredictor(ExplicitPredictor):
     """Predictions from v, which is summed once and kept for later calls."""
 
     file_tag = ("predictor/low_rank", 1)
+    saved = ExplicitPredictor.saved
 
     def __init__(self, bank):
         super().__init__(bank)
@@ -144,6 +146,9 @@ class LowRankPredictor(ExplicitPredictor):
         vectors = super().vectors(a)
         self._summed = [*self._summed[-31:], (np.array(a), vectors)]
         return vectors
+
+    def check_state(self):
+        self._summed = []
 
     def __getstate__(self):
         return {"bank": self.bank, "_summed": []}

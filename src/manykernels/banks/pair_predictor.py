@@ -1,12 +1,12 @@
 """Prediction of new pairs: kernels between their objects and the support objects, then the vec trick."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from .._state import check, check_array, check_index, check_is, check_list
+from .._state import check, check_value
 from ..kernels.pairs import Pairs, take
-from ._pair_side import PairSide, objects_of
+from ._pair_side import objects_of
 from ._vec_trick import Places, add, combine, dense, each
 from .base import Predictor
 
@@ -15,6 +15,10 @@ class PairPredictor(Predictor):
     """The kernels between new pairs and the support pairs of a `PairBank`; it keeps the objects of the latter."""
 
     file_tag = ("predictor/pairs", 1)
+    saved = {
+        "left": "PairSide", "right": "PairSide", "l": "i8 n", "r": "i8 n", "pairs": "i8 M 2", "scale": "f8 M",
+        "sizes as _sizes": "list 2 any",
+    }  # fmt: skip
 
     def __init__(self, sides, places, pairs, scale, sizes):
         (left, at_left), (right, at_right) = (np.unique(side, return_inverse=True) for side in places[:2])
@@ -29,27 +33,15 @@ class PairPredictor(Predictor):
     def sizes(self) -> tuple[int, int]:
         return len(self.l), len(self.scale)
 
-    def to_state(self) -> dict[str, Any]:
-        own = {"left": self.left, "right": self.right, "l": self.l, "r": self.r}
-        return own | {"pairs": self.pairs, "scale": self.scale, "sizes": self._sizes}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        found = cls.__new__(cls)
-        for name in ("left", "right", "l", "r", "pairs", "scale"):
-            setattr(found, name, state[name])
-        check_array("scale", found.scale, np.float64, None)
-        check_array("pairs", found.pairs, np.int64, len(found.scale), 2)
-        check_array("l", found.l, np.int64, None)
-        sides, found._sizes = (found.left, found.right), check_list("sizes", state["sizes"], np.ndarray, 2)
-        found.size = tuple(len(check_is("a side", side, PairSide).objects) for side in sides)
-        for column, (side, at) in enumerate(zip(sides, (found.l, found.r), strict=True)):
+    def check_state(self) -> None:
+        sides = self.left, self.right
+        self.size = (len(self.left.objects), len(self.right.objects))
+        for column, (side, at) in enumerate(zip(sides, (self.l, self.r), strict=True)):
+            sizes = {"objects": self.size[column], "names": len(side.names)}
             check(side.side == ("left", "right")[column], f"the side {side.side!r} is in the wrong place")
-            check_index("the places of pairs", at, found.size[column], len(found.l))
-            check_index("pairs", np.ascontiguousarray(found.pairs[:, column]), len(side.names), len(found.scale))
-            check_array("sizes", found._sizes[column], np.float64, len(side.names))
-            check((found._sizes[column] > 0).all(), "sizes are not positive")
-        return found
+            check_value("the places of pairs", at, "i8 _ <objects", sizes)
+            check_value("pairs", self.pairs[:, column], "i8 _ <names", sizes)
+            check_value("sizes", self._sizes[column], "f8 names positive", sizes)
 
     def _open(self, X: Any):
         """(A, B, places) of new pairs against the support."""

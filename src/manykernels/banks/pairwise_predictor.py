@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from .._state import check_array, check_integer, check_is, check_jobs, check_list
-from ..kernels.kernel_list import KernelList
+from .._state import check_integer
 from ..kernels.normalize import check_normalize
 from ..kernels.pair_blocks import BlockSide
 from ..kernels.tasks import split
@@ -17,6 +16,8 @@ from ._kernel_groups import merge_equal_sides
 from .base import Predictor
 from .words.decisions import word_sums
 
+TILES = ("scale", "mean", "n_jobs", "budget")
+
 
 class PairwisePredictor(Predictor):
     """The kernels between new data and the support examples of a PairwiseBank.
@@ -25,6 +26,10 @@ class PairwisePredictor(Predictor):
     """
 
     file_tag = ("predictor/pairwise", 1)
+    saved = {
+        "kernels as kernel_list": "KernelList M", "normalize": "any", "n_support": "int 0", "scale": "f8 M",
+        "mean": "f8 M", "n_jobs": "jobs", "budget": "?int 1", "data": "list _ dict", "groups": "list _ dict",
+    }  # fmt: skip
     skips = True
     device: str | None = None  # of PyTorch; decisions use it if it is available. Files do not contain it
     _word_sums: list | None = None  # made by the first decision, and not kept in files
@@ -54,39 +59,26 @@ class PairwisePredictor(Predictor):
     def to_state(self):
         data, number, groups = [], {}, []
         for group, side in zip(self.tiles.groups, self.sides, strict=True):
-            if id(side.own) not in number:  # groups that differ only in their tasks share the examples
-                number[id(side.own)] = len(data)
+            at = number.setdefault(id(side.own), len(data))  # groups that differ only in tasks share the examples
+            if at == len(data):
                 data.append({"x": side.x, "own": side.own, "square": side.square})
-            own = {"data": number[id(side.own)], "factor": side.factor, "task": side.task}
-            groups.append(group.to_state() | own)
-        tiles = {"scale": self.tiles.scale, "mean": self.tiles.mean}
-        tiles |= {"n_jobs": self.tiles.n_jobs, "budget": self.tiles.budget}
+            groups.append(group.to_state() | {"data": at, "factor": side.factor, "task": side.task})
+        tiles = {name: getattr(self.tiles, name) for name in TILES}
         own = {"kernels": self.kernel_list, "normalize": self.normalize, "n_support": self.n_support}
         return own | tiles | {"data": data, "groups": groups}
 
-    @classmethod
-    def from_state(cls, state):
-        found, kernels = cls.__new__(cls), check_is("kernels", state["kernels"], KernelList)
-        found.kernel_list, found.normalize, found.n_support = kernels, state["normalize"], state["n_support"]
-        check_normalize(found.normalize)
-        check_integer("n_support", found.n_support, 0, 2**48)
-        for name in ("scale", "mean"):
-            check_array(name, state[name], np.float64, kernels.M)
-        check_jobs(state["n_jobs"])
-        if state["budget"] is not None:
-            check_integer("budget", state["budget"], 1, 2**62)
-        parts, data = grouped(kernels), check_is("data", state["data"], list)
-        widths, reads = kernels.widths, kernels.reads
-        n_tasks, groups, found.sides = 1 if kernels.tasks is None else len(kernels.tasks), [], []
-        for part, own in zip(parts, check_list("groups", state["groups"], dict, len(parts)), strict=True):
-            kind, view, members, task = part
-            group = kind.from_state(view, kernels.kernels, members, task, n_tasks, own)
-            side = data[check_integer("data", own["data"], 0, len(data) - 1)], own
-            found.sides.append(group.restore_side(*side, found.n_support, widths[view], reads[view]))
+    def check_state(self):
+        own, kernels = vars(self), self.kernel_list
+        data, states, options = own.pop("data"), own.pop("groups"), [own.pop(name) for name in TILES]
+        check_normalize(self.normalize)
+        n_tasks, widths, reads = 1 if kernels.tasks is None else len(kernels.tasks), kernels.widths, kernels.reads
+        groups, self.sides = [], []
+        for (kind, view, members, task), state in zip(grouped(kernels), states, strict=True):
+            group = kind.from_state(view, kernels.kernels, members, task, n_tasks, state)
+            side = data[check_integer("data", state["data"], 0, len(data) - 1)] | state
+            self.sides.append(group.restore_side(side, self.n_support, widths[view], reads[view]))
             groups.append(group)
-        options = (state[name] for name in ("scale", "mean", "n_jobs", "budget"))
-        found.tiles = WalkTiles(groups, np.dtype(np.float64), *options)
-        return found
+        self.tiles = WalkTiles(groups, np.dtype(np.float64), *options)
 
     def _new(self, X, wanted, index=None):
         """(the sides of new data for the groups with a wanted kernel, the number of examples)."""

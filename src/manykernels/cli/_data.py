@@ -337,4 +337,3 @@ def is_number(column: Any) -> bool:
 def numeric_names(frame: Any) -> set[str]:
     """The names of the columns of numbers."""
     return {name for name, dtype in zip(frame.columns, frame.dtypes, strict=True) if dtype.kind in "iuf"}
-

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from .._state import check_array, check_index
 from .._threads import run_blocks, slices
 
 KINDS = {"dot": 0, "sqdist": 1, "l1": 2, "chi2": 3, "min": 4}
@@ -35,16 +34,6 @@ class BlockSide:
         if self.bounds is None:
             self.bounds = float(self.x.min()), float(self.x.max())
         return self.bounds
-
-    def check_size(self, n, kernels):
-        """A ValueError if the side, read from a file, does not have n examples and this number of kernels."""
-        check_array("own", self.own, np.float64, n)
-        if self.square is not None:
-            check_array("square", self.square, np.float64, n)
-        if self.task is not None:
-            check_index("task", self.task, 2**48, n, low=-1)
-        if self.factor is not None:
-            check_array("factor", self.factor, np.float64, kernels, n)
 
     def take(self, rows):
         """The side of some examples, by a slice or an index array."""
@@ -174,7 +163,6 @@ class PairBase:
         centre = state["centre"]
         if centre is None:
             return sp.csr_array((1, 1))
-        check_array("centre", centre, np.float64, None)
         return centre[None]
 
     def side(self, X, index=None, n_jobs=1):

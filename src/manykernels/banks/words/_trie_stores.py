@@ -5,24 +5,27 @@ from functools import cached_property
 
 import numpy as np
 
-from ..._state import check, check_array, check_csr, check_index, check_integer
+from ..._state import Stored, check, check_integer, check_value
 from ..._threads import n_threads, run_blocks, slices
 from ...strings.planes import across
 
 MAX_TABLE_WORDS = 2**12  # of the longest length in the table of a position
-SAVED = ("view", "which", "row_factor", "factor", "shape", "cells", "direct")  # attributes of a group in files
-NAMES = {"row_factor": "share"}  # their other names there
 LOOK_UP_COST = 70.0  # nanoseconds of the words at a position
 MAX_CELLS = 2**22
 ROWS_COMPARED = 512  # at a time
 TRIE_LANES = 8  # ranges of positions that threads change in parallel
 
 
-class TrieGroup:
+class TrieGroup(Stored):
     """The kernels `which` of one view: coefficients `cells` (CSR, ((S + 1) L d, M)), and positions where words begin.
 
     The normalised features of example i and kernel m have the factor row_factor_i factor_m; row_factor None means 1.
     """
+
+    saved = {
+        "view": "int 0", "which": "i8 m", "share as row_factor": "?f8 n", "factor": "f8 m", "shape": "any",
+        "cells": "csr _ m", "direct": "int 1",
+    }  # fmt: skip
 
     def __init__(self, view, alphabet, which, tables, row_factor, factor, limit):
         import scipy.sparse as sp
@@ -49,31 +52,20 @@ class TrieGroup:
         places = np.flatnonzero(longest)
         return deep, places, longest[places]
 
-    def to_state(self):
-        """The state for a file, see `_state`."""
-        return {NAMES.get(name, name): vars(self)[name] for name in SAVED}
+    def check_state(self):
+        check_value("shape", list(self.shape), "list 3 int 1 <2147483648", {})
+        check(self.shape[0] <= self.shape[1], f"shape = {self.shape} has more shifts than letters")
+        rows, length = self.cells.shape[0], math.prod(self.shape)
+        check(rows == length, f"cells has {rows} rows where {length} are wanted")
 
-    @classmethod
-    def from_state(cls, state, views):
-        """The group of sequences that these views hold, or a ValueError."""
-        group = cls.__new__(cls)
-        vars(group).update({name: state[NAMES.get(name, name)] for name in SAVED})
-        X = views[check_integer("view", group.view, 0, len(views) - 1)].X
-        group.alphabet, group.bits = X.alphabet, bits_of(X.alphabet)
-        check_index("which", group.which, 2**48)
-        check_array("factor", group.factor, np.float64, len(group.which))
-        if group.row_factor is not None:
-            check_array("share", group.row_factor, np.float64, len(X))
-        check(type(group.shape) is tuple and len(group.shape) == 3, "shape does not have three entries")
-        for size in group.shape:
-            check_integer("shape", size, 1, 2**31)
-        check(group.shape[0] <= group.shape[1], f"shape = {group.shape} has more shifts than letters")
-        check((X.lengths == group.shape[1]).all(), "shared is for sequences of another length")
-        check_csr("cells", group.cells, math.prod(group.shape), len(group.which))
-        longest = min(group.shape[2], (MAX_TABLE_WORDS.bit_length() - 1) // group.bits)
-        check_integer("direct", group.direct, 1, max(1, longest))
-        group.deep, group.places, group.longest = group._survey()
-        return group
+    def look_at(self, X):
+        """Sets what follows from the sequences, or raises a ValueError if they do not fit a group from a file."""
+        self.alphabet, self.bits = X.alphabet, bits_of(X.alphabet)
+        check(self.row_factor is None or len(self.row_factor) == len(X), "share is of other sequences")
+        check((X.lengths == self.shape[1]).all(), "shared is for sequences of another length")
+        longest = min(self.shape[2], (MAX_TABLE_WORDS.bit_length() - 1) // self.bits)
+        check_integer("direct", self.direct, 1, max(1, longest))
+        self.deep, self.places, self.longest = self._survey()
 
     def _direct(self, limit):
         """The length of the longest words whose values are in the table."""

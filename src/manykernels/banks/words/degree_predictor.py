@@ -7,9 +7,8 @@ position by position, in blocks. `prepared` keeps the gathered support for many 
 
 import numpy as np
 
-from ..._state import check, check_array, check_index, check_is, check_jobs
+from ..._state import check
 from ..._threads import n_threads, run_blocks, slices
-from ...kernels import KernelList
 from ...sequences import Sequences
 from ...strings.base import check_alike
 from ...strings.planes import across, codes_of, planes
@@ -27,6 +26,10 @@ class DegreePredictor(Predictor):
     """
 
     file_tag = ("predictor/degree", 1)
+    saved = {
+        "scale": "f8 M", "coef": "f8 L d", "kern": "i4 L d <M", "sequences": "Sequences", "n_jobs": "jobs",
+        "kernel_list": "?KernelList M",
+    }  # fmt: skip
     by_features = True
 
     def __init__(self, sequences, scale, coef, kern, n_jobs, kernel_list=None):
@@ -36,21 +39,10 @@ class DegreePredictor(Predictor):
     def sizes(self):
         return len(self.sequences), len(self.scale)
 
-    def to_state(self):
-        own = {"sequences": self.sequences, "scale": self.scale, "coef": self.coef, "kern": self.kern}
-        return own | {"n_jobs": self.n_jobs, "kernel_list": self.kernel_list}
-
     def check_state(self):
-        check_array("scale", self.scale, np.float64, None)
-        check_array("coef", self.coef, np.float64, None, None)
-        check(self.coef.size > 0, "coef has no entries")
-        check_index("kern", self.kern, len(self.scale), *self.coef.shape, dtype=np.int32)
-        check_is("sequences", self.sequences, Sequences)
         check((self.sequences.lengths == len(self.coef)).all(), "the support has sequences of another length")
-        check_jobs(self.n_jobs)
-        if self.kernel_list is not None:
-            kernels = check_is("kernel_list", self.kernel_list, KernelList)
-            check(kernels.M == len(self.scale) and kernels.widths == [None], "kernel_list does not have one view")
+        check(self.coef.size > 0, "coef has no entries")
+        check(self.kernel_list is None or self.kernel_list.widths == [None], "kernel_list does not have one view")
 
     def decision(self, X, A, theta):
         return self.prepared(A, theta, GATHERED_BYTES)(X)

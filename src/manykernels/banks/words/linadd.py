@@ -52,6 +52,7 @@ class WordBank(ExplicitBank):
     """Kernels on words; `store` is "auto", "map", "sorted" or "hash", and values take up to half of memory_limit."""
 
     file_tag = ("bank/words", 1)
+    saved = ExplicitBank.of_words | {"store": "of auto map sorted hash"}
     store = "auto"
     by_words = True
 
@@ -78,24 +79,18 @@ class WordBank(ExplicitBank):
     def hashed(self):
         return self.store == "hash"
 
-    def to_state(self):
-        return super().to_state() | {"store": self.store}
-
-    @classmethod
-    def from_state(cls, state):
-        bank = cls._restored(state)
-        bank.store, bank.max_values = state["store"], _max_values(bank.memory_limit)
-        check(bank.store in ("auto", "map", "sorted", "hash"), f"store is {bank.store!r}")
-        for kernel, view in zip(bank.kernels.kernels, bank.kernels.view_of, strict=True):
-            X = bank.views[view].X
-            if kernel.family == "degree":
-                check(not len(X) or X.length * kernel.words[-1] <= MAX_FILE_WORDS, f"{kernel!r} has too many words")
+    def check_state(self):
+        super().check_state()
+        self.max_values = _max_values(self.memory_limit)
+        for kernel, view in zip(self.kernels.kernels, self.kernels.view_of, strict=True):
+            X, degree = self.views[view].X, kernel.family == "degree"
+            check(degree or kernel.family in AT_ANY_PLACE, f"{kernel!r} is not of words")
+            if degree:
+                few = not len(X) or X.length * kernel.words[-1] <= MAX_FILE_WORDS
             else:
-                check(kernel.family in AT_ANY_PLACE, f"{kernel!r} is not of words")
-                readings = kernel.n_readings(X.alphabet.size, bank.hashed)
-                check(readings <= MAX_FILE_READINGS, f"{kernel!r} has too many words")
-        bank._assign_places(MAX_FILE_WORDS)
-        return bank
+                few = kernel.n_readings(X.alphabet.size, self.hashed) <= MAX_FILE_READINGS
+            check(few, f"{kernel!r} has too many words")
+        self._assign_places(MAX_FILE_WORDS)
 
     def prepare(self):
         self.max_values = _max_values(self.memory_limit)

@@ -35,6 +35,7 @@ class TableBank(ExplicitBank):
     """Kernels with `mismatches`, such as `GappedKmer` and `Mismatch`."""
 
     file_tag = ("bank/tables", 1)
+    saved = ExplicitBank.of_words
     even = True
 
     def __init__(self, kernels, views, *, weights, normalize, memory_limit, n_jobs):
@@ -52,12 +53,10 @@ class TableBank(ExplicitBank):
             return None
         return cls(kernels, views, weights=weights, normalize=normalize, memory_limit=memory_limit, n_jobs=n_jobs)
 
-    @classmethod
-    def from_state(cls, state):
-        bank = cls._restored(state)
-        check(fits_tables(bank.kernels, bank.views, None), "kernels have too many words for tables")
-        bank.prepare()
-        return bank
+    def check_state(self):
+        super().check_state()
+        check(fits_tables(self.kernels, self.views, None), "kernels have too many words for tables")
+        self.prepare()
 
     def prepare(self):
         windows, self.words = {}, []

@@ -14,7 +14,7 @@ from copy import copy
 import numpy as np
 
 from ..._memory import MemoryBudget
-from ..._state import check, check_is, check_same
+from ..._state import check, check_value
 from ..._threads import n_threads, run_blocks, slices
 from ...kernels.normalize import inverse_root, kind_of
 from ...strings.base import check_alike, check_length
@@ -32,6 +32,7 @@ class TrieBank(ExplicitBank):
     """`groups` is a list of `TrieGroup`s: kernels of one view that share stores."""
 
     file_tag = ("bank/trie", 1)
+    saved = ExplicitBank.of_words | {"shared as shared_stores": "list _ dict"}
     by_words = True
 
     def __init__(self, kernels, X, tables, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1):
@@ -90,20 +91,21 @@ class TrieBank(ExplicitBank):
         # lane by lane, since the words of all examples may not fit
         return np.sum(run_blocks(squares, range(TRIE_LANES), self.n_jobs), axis=0)
 
-    def to_state(self):
-        return super().to_state() | {"shared": [group.to_state() for group in self.groups]}
+    @property
+    def shared_stores(self):
+        """The states of the groups."""
+        return [group.to_state() for group in self.groups]
 
-    @classmethod
-    def from_state(cls, state):
-        bank = cls._restored(state)
-        bank.planes = {}
-        bank.groups = [TrieGroup.from_state(own, bank.views) for own in check_is("shared", state["shared"], list)]
-        for group in bank.groups:
-            check(((group.which >= 0) & (group.which < bank.M)).all(), "shared has unknown kernels")
-            check((bank.kernels.view_of[group.which] == group.view).all(), "shared has kernels of another view")
-            check((group.row_factor is None) == (bank.root is None), "share and spherical contradict each other")
-        check_same("which", np.sort(np.concatenate([group.which for group in bank.groups])), np.arange(bank.M))
-        return bank
+    def check_state(self):
+        super().check_state()
+        self.planes, M = {}, self.M
+        self.groups = [TrieGroup.from_state(own) for own in vars(self).pop("shared_stores")]
+        for group in self.groups:
+            check_value("which", group.which, "i8 _ <M", {"M": M})
+            check((self.kernels.view_of[group.which] == group.view).all(), "shared has kernels of another view")
+            check((group.row_factor is None) == (self.root is None), "share and spherical contradict each other")
+            group.look_at(self.views[group.view].X)
+        check_value("which", np.sort(np.concatenate([group.which for group in self.groups])), "i8 M asc", {"M": M})
 
     def vectors(self):
         return TrieVectors(self)
