@@ -160,10 +160,10 @@ def check_integer(name, value, low, high):
     return int(value)
 
 
-def check_list(name, value, kinds, size):
-    """`value` if it is a list of `size` items of these kinds, else a ValueError."""
+def check_list(name, value, kinds, size=None):
+    """`value` if it is a list, of `size` items, of these kinds, else a ValueError."""
     check_is(name, value, list)
-    if len(value) != size:
+    if size is not None and len(value) != size:
         raise ValueError(f"{name} has {len(value)} entries where {size} are wanted")
     for item in value:
         check_is(f"an entry of {name}", item, kinds)
