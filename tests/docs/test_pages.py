@@ -44,6 +44,7 @@ NOT_RUN = {  # commands, and why no test runs them; they are checked to name wha
     "sphinx-build -W docs build/site": "it takes minutes; .ci/run runs it",
     ".ci/open_pages build/site shots": "it opens the site that sphinx-build made; .ci/run runs it",
     ".ci/run": "it makes an environment and runs this suite",
+    ".ci/size": "it needs a checkout of git; .ci/run runs it",
     ".ci/floors": "it makes an environment and runs a part of this suite",
     ".ci/loops": "it runs a part of this suite in two slower ways",
     ".ci/release": "it makes environments and runs this suite",
