@@ -34,14 +34,16 @@ def n_threads(n_jobs=None):
 
     Affinity, a container's quota and LOKY_MAX_CPU_COUNT limit the cores. A thread of the pool gets one core.
     """
+    if threading.current_thread().name.startswith("manykernels"):
+        return 1
+    if n_jobs is not None and n_jobs >= 0:
+        return n_jobs
+    if n_jobs is None and ("LOKY_WORKER" in os.environ or _in_worker()):
+        return 1
     has_affinity = hasattr(os, "sched_getaffinity")  # Python's os, on Linux
     free = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     cores = min(free, _allowed(free, os.environ.get("LOKY_MAX_CPU_COUNT")))
-    if threading.current_thread().name.startswith("manykernels"):
-        return 1
-    if n_jobs is None:
-        return 1 if "LOKY_WORKER" in os.environ or _in_worker() else cores
-    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
+    return max(1, cores + 1 + (-1 if n_jobs is None else n_jobs))
 
 
 @cache
@@ -69,7 +71,7 @@ def run_blocks(fn, blocks, n_jobs=None):
     An exception, Ctrl-C included, cancels the waiting blocks, waits for the running ones, and is raised.
     """
     blocks = list(blocks)
-    threads = min(n_threads(n_jobs), len(blocks))
+    threads = min(n_threads(n_jobs), len(blocks)) if len(blocks) > 1 else 1
     if threads <= 1:
         return [fn(block) for block in blocks]
     results, errors, turns = [None] * len(blocks), {}, iter(range(len(blocks)))
