@@ -10,7 +10,7 @@ from .base import Kernel, as_kernel
 from .metric import MetricKernel
 from .placed import leaves
 from .spec import KernelSpec, as_spec
-from .transformers import Pipe, check_transformer, reads_of, signature
+from .transformers import Pipe, check_transformer, reads_of
 from .view_data import ViewArrays
 from .view_plan import NO_COLUMNS, ViewPlan
 
@@ -96,16 +96,16 @@ class KernelColumns(NamedTuple):
     join: Any = None  # the KernelList of the parts of a kernel across views
 
 
-def columns_of(request: Request, arrays: ViewArrays, join: Any) -> KernelColumns:
-    """The KernelColumns of a request; a kernel across views shares its view with no other."""
-    spec, _, transformer, kernel = request
+def columns_of(request: Request, arrays: ViewArrays, join: Any, signature: Hashable) -> KernelColumns:
+    """The KernelColumns of a request whose transformer has this `signature`; a kernel across views shares no view."""
+    spec, _, _, kernel = request
     if join is not None:
         return KernelColumns(id(join), next(iter(arrays.X)), None, "", join)
     if request.sees_nothing:
         return KernelColumns("nothing", next(iter(arrays.X)), None, "all")
     name, columns, label = arrays.resolve(spec.columns, spec.name)
     cut = None if columns is None else columns.tobytes()
-    key = name, cut, kernel.encoding, kernel.reads == "objects", signature(transformer)
+    key = name, cut, kernel.encoding, kernel.reads == "objects", signature
     return KernelColumns(key, name, columns, label)
 
 

@@ -22,6 +22,7 @@ from .normalize import scales
 from .placed import JoinedViews, ViewKernel, resolved
 from .spec import KernelSpec, as_spec
 from .tasks import numbers, split, spread
+from .transformers import signatures
 from .view_data import View, ViewArrays
 from .view_plan import ViewPlan, by_source
 
@@ -115,7 +116,9 @@ class KernelList(Tagged):
         arrays = ViewArrays(data, objects=object_views(requests))
         self.n_features = arrays.n_features
         joins = [KernelList(own, data, weights) if (own := request.operands()) else None for request in requests]
-        seen = [columns_of(request, arrays, join) for request, join in zip(requests, joins, strict=True)]
+        signed = signatures([request.transformer for request in requests])
+        parts = zip(requests, joins, signed, strict=True)
+        seen = [columns_of(request, arrays, join, signature) for request, join, signature in parts]
         self.view_of, plans = planned(requests, seen, arrays)
         self.view_plans = [plan.fitted(arrays, weights) for plan in plans]
         self.columns = [one.columns for one in seen]

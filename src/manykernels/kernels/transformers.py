@@ -94,15 +94,17 @@ def rescaled(pipe, scales):
     return Pipe(given, fitted, len(scales))
 
 
-def signature(transformer):
-    """A value that is the same for equal transformers."""
-    if transformer is None:
-        return None
-    from joblib import hash as hash_of
+def signatures(transformers):
+    """A value for each transformer that is the same for equal ones, and None for None."""
+    given = {id(transformer): transformer for transformer in transformers if transformer is not None}
+    found = {key: key for key in given}
+    if len(given) > 1:
+        from joblib import hash as hash_of
 
-    with suppress(Exception):  # the transformer cannot be pickled
-        return hash_of(transformer, "sha1")
-    return id(transformer)
+        for key, transformer in given.items():
+            with suppress(Exception):  # the transformer cannot be pickled
+                found[key] = hash_of(transformer, "sha1")
+    return [found.get(id(transformer)) for transformer in transformers]
 
 
 def check_transformer(transformer, called):
