@@ -27,7 +27,8 @@ def median_between(x, weights=None, base="sqdist", sample=500):
     _, first, which = np.unique(rows, return_index=True, return_inverse=True)
     x, w = _spread(x[first], np.bincount(which, w), sample)
     size = np.abs(x).max() or 1.0
-    d = _distances(x / size, base)  # squares of the largest numbers would overflow
+    above = ~np.tri(len(x), dtype=bool)  # the pairs i < j
+    d = _distances(x / size, base, above)  # squares of the largest numbers would overflow
     with np.errstate(over="ignore"):
         d = d * size * (size if base == "sqdist" else 1.0)
     apart = (d > 1e-12 * np.abs(d).max(initial=0)) & np.isfinite(d)
@@ -35,19 +36,21 @@ def median_between(x, weights=None, base="sqdist", sample=500):
         return 1.0
     if (w == w[0]).all():
         return float(np.median(d[apart]))
-    i, j = np.triu_indices(len(x), 1)
-    return _median(d[apart], (w[i] * w[j])[apart])
+    return _median(d[apart], np.multiply.outer(w, w)[above][apart])
 
 
-def _distances(x, base):
-    """The distances of the pairs of rows i < j."""
+def _distances(x, base, above):
+    """The distances of the pairs of rows i < j, the entries `above` the diagonal of a matrix."""
+    if x.shape[1] == 1:
+        d = np.subtract.outer(x[:, 0], x[:, 0])[above]
+        return np.abs(d) if base == "l1" else d * d
     from scipy.spatial.distance import pdist
 
     if base == "l1" or x.shape[1] <= FEW_COLUMNS:
         return pdist(x, "cityblock" if base == "l1" else "sqeuclidean")
     x = x - x.mean(axis=0)  # keeps the digits of differences far from 0
     own = np.einsum("ij,ij->i", x, x)
-    return (own[:, None] + own - 2 * x @ x.T)[np.triu_indices(len(x), 1)]
+    return (own[:, None] + own - 2 * x @ x.T)[above]
 
 
 def _spread(x, w, sample):

@@ -1,3 +1,4 @@
+import copy
 from numbers import Real
 from typing import Any
 
@@ -55,7 +56,9 @@ class ScaledKernel(Kernel):
                 f"gamma={shown(self.gamma)} of {type(self).__name__} must be a number, None (1 / number of columns)"
                 f"{median}"
             )
-        return type(self)(**{**self.get_params(deep=False), "gamma": float(gamma)})
+        found = copy.copy(self)
+        found.gamma = float(gamma)
+        return found
 
 
 def _variance(X, weights):
