@@ -177,7 +177,7 @@ class WalkTiles(Tiles):
 
     def weighted(self, left, right, theta, n_rows, n_cols, emit, symmetric=False, shifted=False):
         weights, walks, rest = theta * self.scale, [], theta
-        for i, group, chosen in self.active((weights != 0).any(axis=0)):
+        for i, group, chosen in self.active((weights != 0).any(axis=0)) if self.walks else ():
             if isinstance(group, WalkGroup) and group.fused(left[i], right[i]):
                 ms = group.members[chosen]
                 W = np.ascontiguousarray(weights[:, ms])

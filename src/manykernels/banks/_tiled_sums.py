@@ -16,6 +16,7 @@ MIN_TILE_ENTRIES = 16 * 64
 MIN_SQUARE_COLUMNS = 1024
 MIN_PLAIN_TABLE = 4  # exponentials that take NumPy longer than a table
 MAX_KEPT_TABLES = 64
+MIN_PLAIN_TILE = 2**19  # kernel values of a tile in NumPy, which takes microseconds for a call
 MIN_PRODUCT_COST = 2e5  # nanoseconds of the products of one group by rows
 
 
@@ -55,19 +56,19 @@ class Tiles:
     def __init__(self, groups, dtype, scale, mean, n_jobs, budget):
         self.groups, self.dtype, self.scale, self.mean = groups, dtype, scale, mean
         self.n_jobs, self.budget = n_jobs, budget
+        self.called = any(group.pairs.kind is None for group in groups)
         self.group_of = np.empty(len(scale), int)  # the number of the group of each kernel
         for i, group in enumerate(groups):
             self.group_of[group.members] = i
 
     def shape(self, n_rows, n_cols, layers=1, parts=16):
         budget = None if self.budget is None else self.budget // layers
-        called = any(group.pairs.kind is None for group in self.groups)
-        return tile_shape(n_rows, n_cols, self.dtype.itemsize, n_threads(self.n_jobs), budget, parts, called)
+        return tile_shape(n_rows, n_cols, self.dtype.itemsize, n_threads(self.n_jobs), budget, parts, self.called)
 
     def active(self, wanted):
         """(number, group, positions of its wanted kernels) of the groups with a wanted kernel."""
-        groups = ((int(i), self.groups[i]) for i in np.unique(self.group_of[wanted]))
-        return [(i, group, np.flatnonzero(wanted[group.members])) for i, group in groups]
+        groups = ((i, self.groups[i]) for i in np.unique(self.group_of[wanted]).tolist())
+        return [(i, group, wanted[group.members].nonzero()[0]) for i, group in groups]
 
     def weighted(self, left, right, theta, n_rows, n_cols, emit, symmetric=False, shifted=False):
         """Calls emit(r0, r1, c0, c1, blocks (T, rows, cols)) with Σ_m θ_tm K_m for every tile; theta (T, M).
@@ -75,9 +76,12 @@ class Tiles:
         `shifted` subtracts the mean of each kernel, which keeps the float32 digits of the differences.
         """
         weights, none = theta * self.scale, np.empty((0, 0), self.dtype)
-        plain = few(n_rows, n_cols, np.count_nonzero(weights))
+        used = np.count_nonzero(weights)
+        plain = few(n_rows, n_cols, used)
         loops = _loops(plain)
-        rb, cb = self.shape(n_rows, n_cols, len(theta), _parts(plain, 32 if symmetric else 16))  # the last are small
+        parts = _parts(plain, 32 if symmetric else 16, n_rows * n_cols * used)  # the last are small
+        rb, cb = self.shape(n_rows, n_cols, len(theta), parts)
+        ones = np.ones((1, rb))
         plans, many = self._plan(left, right, weights, shifted, rb, cb, min(n_rows, n_cols), plain)
 
         def work(tile):
@@ -93,7 +97,7 @@ class Tiles:
                     loops.tabulate(B, *table, total[t])
                 for block, ms in group.pieces(B, a, b, chosen):
                     F = none if b.factor is None else b.factor[ms]
-                    rows = np.ones((1, r1 - r0)) if a.factor is None else a.factor[ms]
+                    rows = ones[:, : r1 - r0] if a.factor is None else a.factor[ms]
                     for t in range(len(theta)):
                         W = (weights[t, group.members[ms], None] * rows).astype(self.dtype)
                         loops.combine(block, group.degree[ms], group.g[ms], group.c[ms], shift[ms], W, F, total[t])
@@ -179,7 +183,8 @@ class Tiles:
         result = np.zeros((len(A), len(kernels), n_rows))
         plain = few(n_rows, A.shape[1], len(kernels))
         plans, columns = self._plan_products(left, right, A, n_rows, where >= 0, halved, check, plain)
-        rb, cb = self.shape(n_rows, A.shape[1], parts=_parts(plain, max(1, min(16, 64 // max(len(plans), 1)))))
+        parts = _parts(plain, max(1, min(16, 64 // max(len(plans), 1))), n_rows * A.shape[1])
+        rb, cb = self.shape(n_rows, A.shape[1], parts=parts)
         blocks, most = [], self._sums() // max(len(A), 1)
         for plan in plans:  # one group per block: calls of compiled code are slow
             step = max(16, min(rb, most // plan.table[0][0].size)) if plan.table else rb
@@ -299,9 +304,9 @@ def _loops(plain):
     return elementwise
 
 
-def _parts(plain, parts):
-    """Fewer parts for NumPy, which takes microseconds for a call."""
-    return min(parts, 8) if plain else parts
+def _parts(plain, parts, values):
+    """Fewer parts of these kernel values for NumPy."""
+    return min(parts, 8, 1 + values // MIN_PLAIN_TILE) if plain else parts
 
 
 def _row_cost(group, chosen, exponentials, top, n_rows, n_cols, T, halved):

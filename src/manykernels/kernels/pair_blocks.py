@@ -39,8 +39,7 @@ class BlockSide:
         """The side of some examples, by a slice or an index array."""
         x = self.x
         if x is not None:
-            by_row = sp.issparse(x) or isinstance(x, Entries)
-            x = None if self.cache is not None else x[rows] if by_row else x[:, rows]
+            x = None if self.cache is not None else x[:, rows] if isinstance(x, np.ndarray) else x[rows]
         return BlockSide(
             x,
             self.own[rows],
@@ -117,10 +116,16 @@ def _centre(X):
     some = X[:: max(1, len(X) // 100)].astype(np.float64)
     if len(some) < 3 or not np.isfinite(mean).all():
         return mean
-    middle = np.median(some, axis=0)
     with np.errstate(over="ignore", invalid="ignore"):  # `check_size` refuses numbers that are too large
-        usual = np.median(np.linalg.norm(some - middle, axis=1))
+        middle = _middle(some)
+        usual = _middle(np.linalg.norm(some - middle, axis=1))
         return middle if np.linalg.norm(mean - middle) > 10 * usual > 0 else mean
+
+
+def _middle(x):
+    """The median along the first axis."""
+    x = np.sort(x, axis=0)
+    return (x[(len(x) - 1) // 2] + x[len(x) // 2]) / 2
 
 
 def _sparse_centre(X):
@@ -247,10 +252,10 @@ class PairBase:
         narrow = is_narrow(left.x)
         if self.kind == "same":
             out[:] = 0
-        elif sp.issparse(left.x):
-            out[:] = (left.x @ right.x.T).toarray()
         elif isinstance(left.x, Entries):
             left.x.times(right.x, out, plain)
+        elif not isinstance(left.x, np.ndarray):
+            out[:] = (left.x @ right.x.T).toarray()
         elif narrow or self.kind not in ("dot", "sqdist"):
             if plain:
                 pair = plain_pair
