@@ -196,14 +196,6 @@ def test_a_score_that_is_not_nested_is_marked_at_the_top():
     assert _rate_views.warnings(facts_of(score={"nested": nested | {"done": True}})) == []
 
 
-def test_only_refits_of_kernels_take_the_parameters_of_all_examples():
-    chosen = [{"C": 1.0, "regularizer": "L1()"}]
-    for method, refitted, shown in (("full", None, True), ("full", 3, False), ("fast", None, False)):
-        facts = facts_of(score={"nested": {"done": True, "candidates": 2, "chosen": chosen}})
-        facts["sources"] |= {"method": method, "refitted": refitted}
-        assert ("that all examples chose" in Page(_rate_views.searched(facts)).words) == shown
-
-
 @pytest.mark.parametrize("value", [-0.25, 0.25, 0.0])
 def test_a_threshold_other_than_zero_is_told(value):
     score = {"threshold": {"at": value, "positive": "ill"}, "measure": "accuracy"}
@@ -244,10 +236,9 @@ def test_sources_say_how_they_were_joined_and_what_was_not_measured():
         sources = facts_of()["sources"] | {"rows": rows, "units": list(units)} | own
         return Page(_results.sources(facts_of(sources=sources)))
 
-    lightest, halves, single = "The lightest sources are", "share half of the columns of", "of a group; relevance"
+    lightest, halves, single = "The lightest sources are", "share half of the columns of", "of a group were left out"
     page = told(columns)
     assert halves in page.words and single in page.words and lightest not in page.words
-    assert "Each source was also left out by itself" in told(columns, method="full").words
     page = told(rest, refitted=2)
     assert lightest in page.words and halves not in page.words and single not in page.words
     assert "Kernels share columns here" in page.words

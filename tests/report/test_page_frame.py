@@ -250,7 +250,7 @@ def test_what_is_clearly_relevant_is_bold():
     assert f"{_words.RELEVANT['alone']}: {strong(name('rna', 60))}." in said
 
 
-def test_sources_of_groups_stand_after_single_ones_in_the_plan():
+def test_sources_of_groups_are_measured_singly_too_the_heaviest_first():
     """The kernels a and b share columns; c is by itself, and lighter than both."""
     kernels = [("a", RBF(0.3), [0, 1]), ("b", Linear(), [1, 0]), ("c", RBF(0.3), [3])]
     target = X[:, 0] + np.sin(X[:, 1]) + 0.05 * X[:, 3]
@@ -261,12 +261,11 @@ def test_sources_of_groups_stand_after_single_ones_in_the_plan():
     share = dict(zip("abc", fold.shares(list(np.eye(3, dtype=bool))), strict=True))
     assert share["c"] < min(share["a"], share["b"])
     heavy = sorted("ab", key=lambda one: -share[one])
-    for mode, full in (("fast", False), ("full", True)):
-        plan = _worth.make_plan(case, fold, mode, 5, 1e6)
-        assert [row.name for row in plan.rows] == ["c", *heavy] and plan.full == full and plan.refits is None
-        assert [row.name for row in plan.alone] == ([] if full else heavy)
-        assert sorted(len(unit.members) for unit in plan.units) == ([2] if full else [1, 2])
-        assert [len(unit.members) for unit in plan.every] == [2, 1]
+    for mode in ("fast", "full"):
+        plan = _worth.make_plan(case, fold, mode, 5)
+        assert [row.name for row in plan.rows if row.kind == "kernel"] == heavy and plan.refits is None
+        assert [len(unit.members) for unit in plan.units] == [2, 1]
+        assert [row.name for row in plan.rows if row.kind == "source"] == [unit.name for unit in plan.units]
         assert [row.name for row in plan.sources] == ["a", "b", "c"]
 
 

@@ -221,23 +221,6 @@ def test_rows_are_sorted_by_relevance_then_by_shuffling_then_by_weight():
     assert not _worth.clear({"relevance_low": 0.1})
 
 
-def test_units_have_the_measures_of_relevance(monkeypatch):
-    found = {"permuted": np.array([0.5, 0.6]), "all": 0.9, "without": np.array([0.7, 0.85]),
-             "alone": np.array([0.8, 0.55]), "alone_permuted": np.array([0.4, 0.5])}  # fmt: skip
-    monkeypatch.setattr(_worth, "shuffled", lambda *own: {k: found[k] for k in ("all", "permuted")})
-    monkeypatch.setattr(_worth, "refitted", lambda *own: {k: found[k] for k in ("without", "alone", "alone_permuted")})
-    own = _worth.measure_units(None, [1, 2], [])
-    for key, expected in (("drop", [0.2, 0.05]), ("permute", [0.4, 0.3]), ("alone", [0.8, 0.55]), ("gain", [0.4, 0.05]),
-                          ("relevance", [0.3, 0.05])):  # fmt: skip
-        np.testing.assert_allclose(own[key], expected)
-    assert _worth.measure_units(None, [], []) == _worth.measure_alone(None, [], []) == {}
-    fold = SimpleNamespace(score=float, moved=lambda machine, f, order: f - order,
-                           refits=lambda rows, alone: [(None, 0.5 + 0.1 * row, None) for row in rows])  # fmt: skip
-    own = _worth.measure_alone(fold, [1, 2], [0.1, 0.3])
-    np.testing.assert_allclose(own["alone"], [0.6, 0.7])
-    np.testing.assert_allclose(own["gain"], [0.2, 0.2])
-
-
 def test_close_calls_are_listed_after_mistakes():
     value = np.array([0.1, -2.0, 3.0, -0.3, 0.5])
     (_, wrong), (_, close), (_, clear) = _decisions.orders("classification", value, value)

@@ -22,7 +22,6 @@ from manykernels.report import (
     _repeat,
     _report,
     _singles,
-    _worth,
     describe,
     make_report,
 )
@@ -353,10 +352,6 @@ def test_intervals_hold_with_a_probability_of_95_percent():
     for level, better in ((0.9, False), (0.95, True)):  # just within the interval, and just outside
         shift = scores.mean() - half[level] - 0.01 * better
         assert _held_out._surely_better(scores - shift, guess, 0.25) == better
-    found = _worth.over_folds([SimpleNamespace(name="a")], [{"drop": np.array([v])} for v in scores], 0.25)["a"]
-    assert found["drop_low"] == pytest.approx(0.65 - half[0.95]) and found["drop_high"] == pytest.approx(
-        0.65 + half[0.95]
-    )
 
 
 def test_the_six_largest_parts_of_a_decision_are_shown(model):

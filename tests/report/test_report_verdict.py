@@ -121,7 +121,6 @@ def test_a_column_that_another_repeats_is_not_called_worthless_by_shuffling():
 
 def test_quick_and_full_have_the_same_verdict_on_sources_that_share_columns(both):
     fast, full = (report.facts["sources"] for report in both[3])
-    assert (fast["method"], full["method"]) == ("fast", "full")
     assert fast["verdict"] == full["verdict"] == ["all numbers and 4 that share columns", "site"]
     for one, other in zip(fast["units"], full["units"], strict=True):
         assert one["members"] == other["members"]
@@ -130,12 +129,12 @@ def test_quick_and_full_have_the_same_verdict_on_sources_that_share_columns(both
     assert told(both[3][0]) == told(both[3][1])
 
 
-def test_sources_that_share_columns_are_left_out_together_and_none_is_ranked_by_itself(both):
+def test_sources_that_share_columns_are_left_out_together_and_singly(both):
     model, frame, kind, (fast, _) = both
     found = fast.facts["sources"]
     rows = {row["name"]: row for row in found["rows"]}
     numbers = [name for name in frame if name != "site"]
-    assert all("relevance" not in rows[name] and "drop" not in rows[name] for name in [*numbers, "all numbers"])
+    assert all(rows[name]["drop"] < 0.5 * found["units"][0]["drop"] for name in [*numbers, "all numbers"])
     cut = list(StratifiedKFold(4, shuffle=True, random_state=0).split(frame, kind))
     own = relevance(model, frame, kind, cv=cut, sources={"n": [*numbers, "all numbers"], "site": "site"}, kernels=False)
     own = {row["name"]: row for row in own.table()}
@@ -163,7 +162,7 @@ def test_the_dot_of_a_source_is_filled_where_it_is_clearly_worth_something(both,
 def test_the_words_say_what_was_measured(both):
     page = re.sub("<[^>]+>", "", both[3][0].html())
     assert re.search("What the model clearly needs: .*all numbers with 4 sources that share columns", page)
-    assert "fitted again without the source" in page and "left out together" in page and "not by itself" in page
+    assert "fitted again without the source" in page and "left out together" in page and "were left out too" in page
     assert re.search("Among all numbers and sources that share columns with it, .*colour_[01].* best alone", page)
     assert "change places" not in page
 

@@ -37,7 +37,7 @@ class PageOptions:
     target: Target = None
     output: Annotated[str, typer.Option("--output", "-o", help="The file of the page.")] = "report.html"
     cv: Annotated[int, typer.Option(min=0, help="Folds of the cross-validation; 0 for none.")] = 5
-    relevance: Annotated[str, typer.Option(help="auto, full (also leaves out each single source) or fast.")] = "auto"
+    relevance: Annotated[str, typer.Option(help="auto, full (leaves out more sources) or fast.")] = "auto"
     stability: Annotated[int | None, typer.Option(min=0, help="Bootstrap samples, 0 for none; default up to 100.")] = (
         None
     )

@@ -184,7 +184,7 @@ def measure_rows(
     rows: list[Any], fold: Callable, kept: dict[int, Fold], orders: list, refits: int | None, level: float = 0.95,
     scoring: str = "score", n_jobs: int | None = None, callback: Callable[[int, int], None] | None = None,
 ) -> Relevance:  # fmt: skip
-    """The `Relevance` of these rows in the folds fold(k, every=None), of which number 0 and maybe others are `kept`.
+    """The `Relevance` of these rows in the folds fold(k, every=None), of which some are `kept`.
 
     All rows are permuted. `refits` rows of each kind, those with the largest mean of permute, are left out and tried
     alone; None for all. Folds stay in `kept` for the refits and the joint drops, if they are small.
@@ -192,6 +192,8 @@ def measure_rows(
     from joblib import Parallel, delayed, effective_n_jobs
 
     folds, found = len(orders), []
+    if 0 not in kept:
+        kept[0] = fold(0)
     keeps = effective_n_jobs(n_jobs) == 1 and small_enough(kept[0], folds)
     every = np.arange(len(rows))
     at_once = refits is None or max(sum(row.kind == kind for row in rows) for kind in ("source", "kernel")) <= refits

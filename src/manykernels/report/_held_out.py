@@ -1,16 +1,13 @@
 """Measurements on held-out examples: scores, the scores of a baseline, predictions, and the relevance of sources."""
 
-import copy
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from ..estimators.check_targets import make_splits
 from ..estimators.choose_c import is_auto
 from ..estimators.regressor import loss_saved
-from ..inspect import relevance as measure_relevance
 from ..inspect.fold import Fold
 from ..inspect.held_out import own_measure, scorer_of, small_enough
 from ..inspect.relevance_result import spread_of
@@ -21,19 +18,7 @@ from ._decisions import Decisions
 from ._nested import chosen_in_folds
 from ._rates import Held, held, rates
 from ._survival import NoRisk, curves
-from ._worth import (
-    CONFIDENCE,
-    PERMUTATIONS,
-    SUFFIXES,
-    Plan,
-    certain,
-    make_plan,
-    measure_alone,
-    measure_columns,
-    measure_units,
-    over_folds,
-    worth_of,
-)
+from ._worth import CONFIDENCE, SUFFIXES, Plan, certain, make_plan, measure_units, worth_of
 
 
 def fold_count(cv: Any, case: Case) -> int:
@@ -61,91 +46,67 @@ def _splits(case: Case, cv: Any) -> list:
     return make_splits(cv, examples, case.y, case.kind != "regression", case.groups, case.seed)
 
 
-def score(
-    case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float, decided: Decisions | None = None
-) -> dict[str, Any]:
+def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float, decided: Decisions | None = None) -> dict:
     """Held-out scores, predictions, and the relevance of each source.
 
-    The verdict is about units: single sources, and groups of joined sources (`find_units`). Each unit is left out and
-    tried alone in separate fits. relevance="full" makes the same fits as "fast", and measures every single source too.
+    The verdict is about units: single sources, and groups of joined sources (`find_units`).
     """
     why = "The report was asked for no cross-validation (cv=None)." if cv is None or cv == 0 else why_no_folds(case)
     splits = [] if why or not jobs else _splits(case, cv)
     if not splits:
         return {"score": {"why": why or "A class has a single example, which cannot be held out."}, "method": None}
     scorer, worth = (_scorer_of(case, scoring) for scoring in (_scoring(case), _worth_scoring(case)))
-    rng = check_random_state(case.seed)
-    orders = [[rng.permutation(len(test)) for _ in range(PERMUTATIONS)] for _, test in splits]  # as inspect.relevance
-    scores, baseline, together, alone, told, overlap, guesses, answers = [], [], [], [], [], [], [], []
     models, nested = chosen_in_folds(case, splits, one_pass)
     plan: Plan | None = None
-    kept: dict[int, Fold] = {}  # for the refits of columns
+    kept: dict[int, Fold] = {}  # for the refits
     fits: list[Any] = []
+    seen: list[dict[str, Any]] = []
     for k, (train, test) in enumerate(splits):
         fold = Fold(models[k], case.X, case.y, None, train, test, scorer, covariates=case.covariates)
-        if plan is None:
-            plan = make_plan(case, fold, relevance, len(splits), one_pass)
+        plan = make_plan(case, fold, relevance, len(splits)) if plan is None else plan
         decision = fold.decisions([fold.every])[0]
-        scores.append(fold.score(decision))
         dummy, empty = _dummy(case, fold, train), np.zeros((len(test), 1))
-        baseline.append(float(scorer(dummy, empty, case.y[test])))
-        guesses.append(dummy.predict(empty))
-        judged = copy.copy(fold)
-        judged.scorer = worth
-        fits.append(fold.every)
-        models[k] = _with_C_of(fold, models[k])
-        if plan.refits is None:
-            together.append(measure_units(judged, plan.units, orders[k]))
-            alone.append(measure_alone(judged, plan.alone, orders[k]))
-        elif k == 0 or small_enough(fold, len(splits)):
-            kept[k] = judged
-        told.append((test, fold.deciding(decision).predict(fold.X)))
-        answers.append(held(case, fold, test, decision))
-        overlap.append(len(test) / len(train))
+        seen.append({
+            "score": fold.score(decision),
+            "baseline": float(scorer(dummy, empty, case.y[test])),
+            "guess": dummy.predict(empty),
+            "told": (test, fold.deciding(decision).predict(fold.X)),
+            "held": held(case, fold, test, decision),
+            "overlap": len(test) / len(train),
+        })  # fmt: skip
         if decided is not None:
             decided.take(fold, decision, test, plan.sources)
+        fits.append(fold.every)
+        models[k], fold.scorer = _with_C_of(fold, models[k]), worth
+        if small_enough(fold, len(splits)):
+            kept[k] = fold
         case.tick("held out", k + 1, len(splits))
     assert plan is not None  # splits are not empty
+    scores, baseline, guesses, told, answers, overlap = (
+        [one[key] for one in seen] for key in ("score", "baseline", "guess", "told", "held", "overlap")
+    )
     shared = float(np.mean(overlap))
-    both = [spread_of(np.array(v, float)[:, None], shared, CONFIDENCE) for v in (scores, baseline)]
+    own, other = (spread_of(np.array(v)[:, None], shared, CONFIDENCE) for v in (scores, baseline))
+    measured = rates(case, answers, shared)
     score = {
         "measure": measure_name(case),
-        "folds": [float(v) for v in scores],
-        "baseline_folds": [float(v) for v in baseline],
-        "mean": float(both[0].mean[0]),
-        "se": float(both[0].se[0]),
-        "low": float(both[0].low[0]),
-        "high": float(both[0].high[0]),
-        "baseline": float(both[1].mean[0]),
+        "folds": scores,
+        "baseline_folds": baseline,
+        **{key: float(v[0]) for key, v in own._asdict().items()},
+        "baseline": float(other.mean[0]),
         "better": _surely_better(scores, baseline, shared) or _more_often_right(case, told, guesses),
         **_told(case, told, answers),
-        **(measured := rates(case, answers, shared)),
+        **measured,
         "orders": _surely_orders(case, measured, shared),
         "nested": nested,
     }
-    found: dict[str, Any] = {"score": score, "method": "full" if plan.full else "fast", "measure": "relevance"}
-    found["scoring"], found["shared"] = measure_name(case, _worth_scoring(case)), [one._asdict() for one in plan.shared]
-    found["units"], found["settled"] = plan.every, score["better"] or score["orders"]
-    if plan.refits is not None:
 
-        def again(k, _=None):
-            return Fold(models[k], case.X, case.y, None, *splits[k], worth, fits[k], case.covariates)
+    def again(k, _=None):
+        return Fold(models[k], case.X, case.y, None, *splits[k], worth, fits[k], case.covariates)
 
-        return _with_sites(found | measure_columns(case, plan, again, kept, orders), case, splits, scores, baseline)
-    found["together"] = over_folds(plan.units, together, shared)
-    found["each"] = {unit.name: [one["relevance"][k] for one in together] for k, unit in enumerate(plan.units)}
-    single = {unit.name: found["together"][unit.name] for unit in plan.units if not unit.why}
-    found["table"] = single | over_folds(plan.alone, alone, shared)
-    if plan.full:
-        chosen = {row.name: np.flatnonzero(row.wanted).tolist() for row in plan.rows}
-        result = measure_relevance(
-            case.model, case.X, case.y, scoring=_worth_scoring(case), sources=chosen, cv=splits, kernels=False,
-            n_jobs=case.n_jobs, random_state=case.seed, callback=lambda a, b: case.tick("relevance", a, b),
-            covariates=case.covariates, refits=len(chosen),
-        )  # fmt: skip
-        found["table"] |= {row["name"]: row for row in result.table()}
-        found["groups"] = [group._asdict() for group in result.groups]
-        found["each"] |= dict(zip(result.names, result.differences("relevance").T, strict=True))
+    found = measure_units(case, plan, again, kept, [len(test) for _, test in splits])
+    found |= {"score": score, "scoring": measure_name(case, _worth_scoring(case))}
+    found["settled"] = score["better"] or score["orders"]
     return _with_sites(found, case, splits, scores, baseline)
 
 
@@ -296,8 +257,8 @@ def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any
     keep = [f"{key}{end}" for key in ("relevance", "drop", "permute", "gain", "alone") for end in SUFFIXES]
     measure = found.get("measure", "share")
 
-    def read(name, own, table="table"):
-        given = found.get(table, {}).get(name, {})
+    def read(name, own):
+        given = found.get("table", {}).get(name, {})
         return {"name": name, **own, **{key: given[key] for key in (*keep, "alignment") if key in given}}
 
     def worth(row):
@@ -314,9 +275,7 @@ def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any
     for unit in units:
         own = [shares[name] for name in unit.members if name in shares]
         whole = {key: sum(one[key] for one in own) for key in ("share", "kernels")}
-        judged.append(
-            read(unit.name, whole, "together" if unit.why else "table") | {"members": unit.members, "why": unit.why}
-        )
+        judged.append(read(unit.name, whole) | {"members": unit.members, "why": unit.why})
     judged.sort(key=worth)
     hidden = rows[MAX_SOURCES:]
     facts = {

@@ -14,7 +14,7 @@ from ..kernels.views import Views
 from ..sequences import Sequences
 from ._case import FIT_ENTRIES, MAX_ENTRIES, MAX_SOURCES
 
-MIN_TRIED = 3  # units, and sources of a unit alone, whatever they cost
+MIN_TRIED = 3  # units, whatever they cost
 MAX_SHUFFLED = 200  # units of columns
 MAX_SHUFFLED_KERNELS = 1000  # units of kernels, whose parts of the decisions are known: each needs scores alone
 REFIT_ENTRIES = 1e7  # the overhead of kernels that are computed anew, as a number of entries
@@ -72,11 +72,6 @@ def most_refits(folds: int, n: int, M: int, outputs: int) -> int:
     """The number of units of columns that can be left out, tried alone and joined in every fold within the limit."""
     one = outputs * FIT_ENTRIES / 2 + float(n) ** 2 * M + REFIT_ENTRIES  # a warm start saves half of a fit
     return int(max(MAX_ENTRIES / (3 * folds * one), MIN_TRIED))
-
-
-def most_alone(folds: int, outputs: int) -> int:
-    """The number of sources that can be tried alone in every fold within half the limit."""
-    return int(np.clip(MAX_ENTRIES / 2 / (folds * outputs * FIT_ENTRIES), MIN_TRIED, MAX_SOURCES))
 
 
 def identical_columns(X: Any) -> dict[Any, Any]:

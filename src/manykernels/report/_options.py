@@ -22,10 +22,10 @@ class ReportOptions:
     relevance : {"auto", "full", "fast"}
         Sources are those of `inspect.relevance`: columns where the kernels of a table share columns. Sources that still
         share half of their columns, or the values, are joined, since the others make up for one that is left out. In
-        every fold, "fast" refits without each unit (a source, or joined sources) and with it alone. "full" also leaves
-        out each joined source by itself, and sources that may replace each other. "auto" is "full" if the work fits
-        the limit. The verdict is the same. Columns are all shuffled, and "fast" does nothing else. "auto" also refits
-        without the columns that matter most, as many as the limit allows; "full" four times as many.
+        every fold, the model is fitted without each unit (a source, or joined sources) and with it alone, and likewise
+        each source of a unit that shares columns, as many as the limit allows; "full" has no limit for these. Columns,
+        and more than 40 sources, are all shuffled, and "fast" does nothing else. "auto" also refits without those that
+        matter most, as many as the limit allows; "full" four times as many.
     stability : int, optional
         Bootstrap samples; 0 for none. None: 100, or as many as the limit allows, but at least ten.
     examples : int or list of int, optional

@@ -44,10 +44,7 @@ def searched(facts: dict[str, Any]) -> Markup:
     return paragraphs(
         f"The score is nested: in each fold, the training examples alone chose C and the regularizer among "
         f"{count(nested['candidates'], 'candidate')}, so that the score includes the search. "
-        f"{several.count(most)} of {len(several)} folds chose {most}.",
-        "The relevance of sources below is measured with the C and the regularizer that all examples chose."
-        if facts["sources"]["method"] == "full" and facts["sources"]["refitted"] is None
-        else "",
+        f"{several.count(most)} of {len(several)} folds chose {most}."
     )
 
 

@@ -138,10 +138,7 @@ _COLUMNS = (
     "kernel that sees it. The weight of a column is that of the kernels that see it alone."
 )
 _LIGHTEST = "The lightest sources are left out together, to limit the time."
-_MODES = {
-    "full": "Each source was also left out by itself, which says little if other sources see its columns.",
-    "fast": 'The report did not leave out single sources of a group; relevance="full" does.',
-}
+_SINGLY = "Single sources of a group were left out too, which says little if other sources see their columns."
 _WEIGHT = (
     f"{strong('Weight')} says how much the fit uses a source. A heavy source may fit the training examples without "
     "helping on new ones. If sources can replace each other, the model needs only one of them: leaving out one costs "
@@ -169,7 +166,7 @@ def sources(facts):
         + [_COLUMNS] * any(row.get("several") for row in found["rows"])
         + [_JOINED] * ("columns" in kinds)
         + [_LIGHTEST] * ("rest" in kinds)
-        + [_MODES.get(method, "")] * (bool(joined) and found["refitted"] is None)
+        + [_SINGLY] * ("columns" in kinds and found["refitted"] is None)
     )
     explain = " ".join([_EXPLAINED[measure].replace("{score}", _score_called(found["scoring"])), *said, _WEIGHT])
     rows = found["rows"]

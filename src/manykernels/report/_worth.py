@@ -1,17 +1,18 @@
 """The relevance of sources on held-out examples: the plan of the fits, their results, and the verdict."""
 
 import math
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from ..inspect.fold import Fold
-from ..inspect.held_out import measure_rows, refitted, shuffled
-from ..inspect.relevance_result import spread_of
+from ..inspect.held_out import measure_rows
 from ..inspect.sources import Row, kernel_rows, read_sources, shared_columns
 from ..kernels.frames import is_frame
 from ..kernels.view_data import n_examples
-from ._case import CONFIDENCE, MAX_ENTRIES, MAX_SOURCES, Case
+from ._case import CONFIDENCE, MAX_SOURCES, Case
 from ._joined import (
     MAX_SHUFFLED_KERNELS,
     Unit,
@@ -19,7 +20,6 @@ from ._joined import (
     find_units,
     identical_columns,
     identical_views,
-    most_alone,
     most_refits,
     most_shuffled,
     most_units,
@@ -29,107 +29,71 @@ SUFFIXES = ("", "_se", "_low", "_high")  # mean, standard error, and the ends of
 PERMUTATIONS = 5  # of the held-out examples of a fold
 PERFECT = 0.995  # of scores that are at most 1
 AT_MOST_1 = "accuracy", "balanced_accuracy", "roc_auc", "average_precision", "concordance", "R²", "r2", "D²", "f1"
-FULL = 4  # times the limit of work, for the columns that "full" leaves out
+FULL = 4  # times the limit of work, for the units that "full" leaves out
 
 
 class Plan(NamedTuple):
-    """The fits of every fold."""
+    """What is measured in every fold."""
 
     sources: list[Row]  # all sources of kernels, whose parts add up to a decision
-    refits: int | None  # the number of units that are left out if they are columns; None if they are kernels
-    every: list[Unit]  # the units of the verdict
-    full: bool  # whether `inspect.relevance` measures each source of `rows`
-    rows: list[Row]  # the heaviest sources
-    units: list[Unit]  # units that need separate fits
-    alone: list[Row]  # sources of joined units, each tried alone
+    units: list[Unit]  # of the verdict
+    rows: list[Row]  # the units, and as the kind "kernel" sources of joined units
+    refits: int | None  # the number of units that are left out and tried alone; None for all rows
     shared: list[Any]
 
 
-def make_plan(case: Case, fold: Fold, relevance: str, folds: int, one_pass: float) -> Plan:
-    every, sources = kernel_rows(case.model, fold, case.sources), read_sources(case.model, fold, case.sources, False)
-    share, outputs = fold.shares([row.wanted for row in sources]), len(fold.every.solutions)
-    kernels, same, views = fold.kernel_list, identical_columns(case.X), identical_views(case.X)
-    n = n_examples(case.X)
-    if sources[0].columns is not None:
+def make_plan(case: Case, fold: Fold, relevance: str, folds: int) -> Plan:
+    """Many sources, or columns, are shuffled, and some left out; few sources of kernels are all left out."""
+    sources, full = read_sources(case.model, fold, case.sources, False), relevance == "full"
+    share, n = fold.shares([row.wanted for row in sources]), n_examples(case.X)
+    work = folds, n, fold.M, len(fold.every.solutions)
+    columns, same = sources[0].columns is not None, identical_columns(case.X)
+    few = not columns and len(sources) <= MAX_SOURCES  # others are, say, hundreds of gene sets
+    most = most_units(*work) if few else MAX_SHUFFLED_KERNELS
+    if columns:
         if is_frame(case.X):
             place = {name: k for k, name in enumerate(case.X.columns)}
             same = {place[one]: place[first] for one, first in same.items()}
-        cut, d = max(int(fold.split(row.columns)[1].sum()) for row in sources), case.X.shape[1]
-        units = find_units(kernels, sources, share, same, most_shuffled(PERMUTATIONS, n, cut, d), views)
-        many = (FULL if relevance == "full" else 1) * most_refits(folds, n, fold.M, outputs)
-        return Plan(
-            every, 0 if relevance == "fast" else many, units, False, sources, [], [], shared_columns(fold, sources)
-        )
-    if len(sources) > MAX_SOURCES:  # such as gene sets: all are shuffled, the most relevant are left out
-        units = find_units(kernels, sources, share, same, MAX_SHUFFLED_KERNELS, views)
-        many = 0 if relevance == "fast" else most_refits(folds, n, fold.M, outputs)
-        return Plan(every, many, units, False, sources, [], [], [])
-    units = find_units(kernels, sources, share, same, most_units(folds, n, fold.M, outputs), views)
-    single = {unit.name for unit in units if not unit.why}
-    order = sorted(range(len(sources)), key=lambda k: (sources[k].name not in single, -share[k]))
-    rows = [sources[k] for k in order[:MAX_SOURCES]]
-    fits = folds * (2 * len(rows) + 2)
-    full = case.y.ndim == 1 and (relevance == "full" or relevance == "auto" and fits * one_pass <= MAX_ENTRIES)
-    inside = {name for unit in units if unit.why == "columns" for name in unit.members}
-    alone = [] if full else [sources[k] for k in order if sources[k].name in inside][: most_alone(folds, outputs)]
-    joined = [unit for unit in units if unit.why] if full else units
-    return Plan(every, None, units, full, rows, joined, alone, shared_columns(fold, rows))
+        cut = max(int(fold.split(row.columns)[1].sum()) for row in sources)
+        most = most_shuffled(PERMUTATIONS, n, cut, case.X.shape[1])
+    units = find_units(fold.kernel_list, sources, share, same, most, identical_views(case.X))
+    rows = [Row(unit.name, "source", unit.wanted, unit.columns) for unit in units]
+    refits = 0 if relevance == "fast" else most_refits(*work) * (FULL if full else 1)
+    if few:
+        inside = {name for unit in units if unit.why == "columns" or unit.why and full for name in unit.members}
+        heaviest = [sources[k]._replace(kind="kernel") for k in np.argsort(-share, kind="stable")]
+        rows += [row for row in heaviest if row.name in inside][: None if full else most]
+    shared = shared_columns(fold, sources) if columns or few else []
+    every = kernel_rows(case.model, fold, case.sources)
+    return Plan(every, units, rows, None if few else refits, shared)
 
 
-def measure_units(fold: Fold, units: list[Unit], orders: list[np.ndarray]) -> dict[str, np.ndarray]:
-    """{measure: (units,)} of one fold, with the measures of `inspect.relevance`."""
-    if not units:
-        return {}
-    found = shuffled(fold, units, orders) | refitted(fold, units, np.arange(len(units)), orders)
-    drop, gain = found["all"] - found["without"], found["alone"] - found["alone_permuted"]
-    own = {"drop": drop, "permute": found["all"] - found["permuted"], "alone": found["alone"], "gain": gain}
-    return own | {"relevance": 0.5 * (drop + gain)}
-
-
-def measure_columns(case: Case, plan: Plan, fold: Any, kept: dict[int, Fold], orders: list[Any]) -> dict[str, Any]:
-    """Facts on units of columns: all are shuffled, `plan.refits` are left out and tried alone in the folds fold(k).
+def measure_units(
+    case: Case, plan: Plan, fold: Callable, kept: dict[int, Fold], sizes: Iterable[int]
+) -> dict[str, Any]:
+    """Facts on the units, by the folds fold(k) with so many held-out examples, of which some are `kept`.
 
     `alike` maps a unit to a column with nearly the same values: shuffling one of both says little.
     """
-    rows = [Row(unit.name, "source", unit.wanted, unit.columns) for unit in plan.every]
-    tick = lambda a, b: case.tick("relevance", a, b)  # noqa: E731
-    result = measure_rows(rows, fold, kept, orders, plan.refits, CONFIDENCE, n_jobs=case.n_jobs, callback=tick)
+    rng, tick = check_random_state(case.seed), lambda a, b: case.tick("relevance", a, b)
+    orders = [[rng.permutation(size) for _ in range(PERMUTATIONS)] for size in sizes]  # as `inspect.relevance`
+    result = measure_rows(plan.rows, fold, kept, orders, plan.refits, CONFIDENCE, n_jobs=case.n_jobs, callback=tick)
     table = {row["name"]: {key: v for key, v in row.items() if v == v} for row in result.table()}
-    single = {row.columns[0]: row.name for row in rows if row.columns is not None and len(row.columns) == 1}
+    single = {row.columns[0]: row.name for row in plan.rows if row.columns is not None and len(row.columns) == 1}
     near, d = (alike_columns(case.X), case.X.shape[1]) if single else ({}, 0)
     names = list(case.X.columns) if is_frame(case.X) else [f"column {k}" for k in range(d)]
+    method, measure = ("fast", "permute") if plan.refits == 0 else ("full", "relevance")
     return {
-        "together": table,
+        "units": plan.units,
+        "shared": [one._asdict() for one in plan.shared],
         "table": table,
         "groups": [group._asdict() for group in result.groups],
-        "refitted": int(result.refitted.sum()),
+        "refitted": None if plan.refits is None else int(result.refitted.sum()),
         "alike": {name: str(names[near[k]]) for k, name in single.items() if k in near},
-        "each": dict(zip(result.names, result.differences("relevance" if plan.refits else "permute").T, strict=True)),
-        "method": "full" if plan.refits else "fast",
-        "measure": "relevance" if plan.refits else "permute",
+        "each": dict(zip(result.names, result.differences(measure).T, strict=True)),
+        "method": method,
+        "measure": measure,
     }
-
-
-def measure_alone(fold: Fold, rows: list[Row], orders: list[np.ndarray]) -> dict[str, np.ndarray]:
-    """The score of each source alone, and its gain over the score with permuted rows."""
-    if not rows:
-        return {}
-    found = [(machine, f) for machine, f, _ in fold.refits(rows, alone=True)]
-    alone = np.array([fold.score(f) for _, f in found])
-    permuted = [np.mean([fold.score(fold.moved(machine, f, order)) for order in orders]) for machine, f in found]
-    return {"alone": alone, "gain": alone - permuted}
-
-
-def over_folds(rows: list[Any], measured: list[dict[str, np.ndarray]], overlap: float) -> dict[str, dict[str, float]]:
-    """{name: {measure, with its _se, _low and _high}} over the folds."""
-    if not rows:
-        return {}
-    spreads = {key: spread_of(np.array([fold[key] for fold in measured]), overlap, CONFIDENCE) for key in measured[0]}
-    return {
-        row.name: {f"{name}{end}": float(v[k]) for name, spread in spreads.items()
-                   for end, v in zip(SUFFIXES, spread, strict=True)}
-        for k, row in enumerate(rows)
-    }  # fmt: skip
 
 
 def worth_of(row: dict[str, Any], measure: str) -> tuple[float, float, float]:
