@@ -83,6 +83,7 @@ def choose_bank(
     device="cpu",
     smooth=False,
     before=None,
+    keep=None,
     **options,
 ):
     """The bank of a `KernelList` on X; `options` are those of every bank.
@@ -95,6 +96,7 @@ def choose_bank(
     device : the parameter of estimators; with "auto", explicit features stay on the host
     smooth : whether the loss is, and is fitted at one C: then products with tables of words are few
     before : called with the number of kernels before the host compares pairs, if given
+    keep : the parameter of `PairwiseBank`, for the host
     small : examples up to which pairs are compared in float64, default `MAX_FLOAT64_EXAMPLES`
 
     "auto" uses explicit features if all kernels have some and `worth_features` and `cheaper` say so. Pairs are
@@ -137,8 +139,10 @@ def choose_bank(
             f"features={features!r} is for kernels with explicit features, such as those of `strings`, and not all "
             "kernels here have some: take features='auto'"
         )
-    if before is not None and device is None:
-        before(kernels.M)
+    if device is None:
+        options |= {} if keep is None else {"keep": keep}
+        if before is not None:
+            before(kernels.M)
     if tol >= MIN_FLOAT32_GAP and n_examples(X) > (MAX_FLOAT64_EXAMPLES if small is None else small) and not exact:
         bank = None
         with warnings.catch_warnings(record=True) as caught, suppress(TooLarge):

@@ -56,6 +56,9 @@ class PairwiseBank(Bank):
         Type of the kernel values.
     n_jobs : int, default 1
         Threads.
+    keep : callable, optional
+        `keep(name, n, dtype)` returns an (n, n) array that outlives the process, NaN where nothing was computed yet.
+        Kernels of strings or objects keep their values there.
 
     Examples
     --------
@@ -81,6 +84,7 @@ class PairwiseBank(Bank):
         memory_limit: float | None = None,
         dtype: DTypeLike = np.float32,
         n_jobs: int | None = 1,
+        keep: Callable[[str, int, np.dtype], np.ndarray] | None = None,
     ) -> None:
         check_normalize(normalize)
         self.kernel_list, self.normalize, self.n_jobs = kernel_list, kind_of(normalize), n_jobs
@@ -95,7 +99,7 @@ class PairwiseBank(Bank):
             if group.pairs.kind is None:
                 check_called(group.kernels[0], side, views[group.view].present)
         self.free = self._free_bytes()  # half of it is for tiles, the other half for `restrict`
-        self._keep()
+        self._keep(keep)
         tiles = None if self.free is None else MemoryBudget(self.free).share("tiles")
         self.most = None if tiles is None else max(MIN_MATRIX_BYTES, tiles)
         budget = None if tiles is None else tiles + self._least()
@@ -145,8 +149,8 @@ class PairwiseBank(Bank):
         """Bytes of the smallest tiles, one for each thread."""
         return TILES_PER_THREAD * MIN_TILE_ENTRIES * self.dtype.itemsize * n_threads(self.n_jobs)
 
-    def _keep(self):
-        """Keeps base blocks of wide views and kernels of strings or objects, in a quarter of the free memory.
+    def _keep(self, keep=None):
+        """Keeps base blocks of wide views and kernels of strings, objects, functions, in a quarter of the free memory.
 
         Without a limit this is 2 GiB. A block that is smaller than its data is kept whenever it fits.
         """
@@ -155,7 +159,7 @@ class PairwiseBank(Bank):
         rows, _ = tile_shape(self.n, self.n, self.dtype.itemsize)
         kept = {}  # kernels of several tasks share a block
         for group, side in zip(self.groups, self.sides, strict=True):
-            dear = group.pairs.kind is None and group.kernels[0].reads in ("views", "sequences", "objects")
+            dear = group.pairs.kind is None and group.kernels[0].reads in ("views", "sequences", "objects", "anything")
             key = group.view, group.pairs.kind, id(group.kernels[0]) if dear else None
             if (type(side) is BlockSide or dear) and key in kept:
                 side.cache = kept[key]
@@ -164,15 +168,18 @@ class PairwiseBank(Bank):
             if not wide or side.cache is not None or size > max(limit, min(free, nbytes(data_of(side)))):
                 continue
             limit, free = limit - size, free - size
-            cache = np.empty((self.n, self.n), self.dtype)
+            lasting = dear and keep is not None
+            cache = keep(f"pairs{len(kept)}", self.n, self.dtype) if lasting else np.empty((self.n, self.n), self.dtype)
             plain = few(self.n, self.n, width(side.x))
 
-            def work(r0, group=group, side=side, cache=cache, plain=plain):
+            def work(r0, group=group, side=side, cache=cache, plain=plain, lasting=lasting):
+                parts = cache[r0 : r0 + rows, r0:], cache[r0 + rows :, r0 : r0 + rows].T
+                if lasting and not any(np.isnan(part).any() for part in parts):
+                    return
                 a, b = side.take(slice(r0, r0 + rows)), side.take(slice(r0, None))
                 B = np.empty((a.own.size, b.own.size), self.dtype)
                 group.pairs.block(a, b, B, (np.arange(len(B)), np.arange(len(B))), plain)
-                cache[r0 : r0 + rows, r0:] = B
-                cache[r0 + rows :, r0 : r0 + rows] = B[:, rows:].T
+                parts[0][:], parts[1][:] = B, B[:, rows:]
 
             run_blocks(work, range(0, self.n, rows), self.n_jobs)
             side.cache = kept[key] = cache

@@ -84,10 +84,11 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
 
     _solutions = ()  # of the last fit with warm_start
 
-    def _make_bank(self, X, weight, exact=False, card=None, smooth=False, before=None):
+    def _make_bank(self, X, weight, exact=False, card=None, smooth=False, **more):
         """The bank of the kernels on X (n examples), normalised with the sample weights; None means equal weights.
 
-        Kernels are computed on the `card` that X lay on, or else on `device`; the others are those of `choose_bank`.
+        Kernels are computed on the `card` that X lay on, or else on `device`; the other arguments are those
+        of `choose_bank`.
         """
         limit = parse_bytes(self.memory_limit)
         options = dict(weights=weight, normalize=self._normalization(None), memory_limit=limit, n_jobs=self.n_jobs)
@@ -101,7 +102,7 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
             return self.kernels.bank(X, **options)
         kernels = self._kernel_list(X, limit, weight)
         options |= dict(tol=self.tol, exact=exact, device=card_for(self.device, card), smooth=smooth)
-        options |= dict(normalize="exact" if self.normalize == "exact" else self._normalization(kernels), before=before)
+        options |= dict(normalize="exact" if self.normalize == "exact" else self._normalization(kernels), **more)
         return choose_bank(kernels, X, **self._features(), **options)
 
     def _features(self):

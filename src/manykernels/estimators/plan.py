@@ -264,7 +264,9 @@ class FitPlan(BasePlan):
 
         def plain(exact: bool = regularizer.exact) -> Any:
             smooth = examples.loss.smooth and not is_auto(model.C)
-            return model._make_bank(X, weight, exact, examples.card, smooth, partial(forecast, model, examples))
+            slot = settings["checkpoints"][0]
+            more = dict(before=partial(forecast, model, examples), keep=slot and slot.file.matrix)
+            return model._make_bank(X, weight, exact, examples.card, smooth, **more)
 
         bank = plain() if make_bank is None else make_bank(X, weight, rows, plain)
         plan = cls(**settings, rows=rows, bank=with_slack(bank, regularizer) if model.slack else bank)

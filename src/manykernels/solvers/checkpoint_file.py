@@ -6,6 +6,8 @@ complete file exists at every moment. A fit of several problems, such as one-vs-
 """
 
 import errno
+import glob
+import hashlib
 import os
 import platform
 import re
@@ -14,6 +16,8 @@ import time
 import warnings
 from contextlib import suppress
 from pathlib import Path
+
+import numpy as np
 
 from .. import _archive
 from .._state import check, check_is
@@ -97,6 +101,38 @@ class Checkpoint:
             with suppress(FileNotFoundError):
                 if name and (_is_gone(name[1], int(name[2])) or time.time() - entry.stat().st_mtime > LEFTOVER_AGE):
                     os.remove(entry.path)
+
+    def matrix(self, name, n, dtype):
+        """An (n, n) array in a file of this fit beside the checkpoint, NaN where nothing was written yet.
+
+        It is in memory if the file cannot be written.
+        """
+        fit = hashlib.sha256(repr(sorted(self.identity.items())).encode()).hexdigest()[:12]
+        path = self.path.with_name(f"{self.path.name}.{fit}.{name}-{np.dtype(dtype)}.npy")
+        row = np.full(n, np.nan, dtype)
+        try:
+            for other in self.path.parent.glob(f"{glob.escape(self.path.name)}.*.pairs*.npy"):
+                if fit not in other.name:  # of a fit that was not continued
+                    other.unlink()
+            if not path.exists():
+                begun = path.with_suffix(".tmp")
+                with open(begun, "wb") as stream:  # all of it: a full disk ends a process that writes to a map
+                    np.lib.format.write_array_header_1_0(
+                        stream, {"descr": row.dtype.str, "fortran_order": False, "shape": (n, n)}
+                    )
+                    stream.writelines(row.tobytes() for _ in range(n))
+                os.replace(begun, path)
+            found = np.asarray(np.lib.format.open_memmap(path, "r+"))
+            check(found.shape == (n, n) and found.dtype == row.dtype, f"it is {found.shape}, {found.dtype}")
+            return found
+        except (OSError, ValueError) as error:
+            warnings.warn(
+                f"{str(path)!r} cannot keep kernel values ({error}): the fit goes on, and a fit that continues it "
+                "computes them again.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return np.tile(row, (n, 1))
 
     def choose(self, chosen):
         """Says what the fit has chosen, {name: text}; what the file has of another choice is a start at most."""
