@@ -91,3 +91,14 @@ def test_classes_in_headers_keep_their_zeros(folder):
     (folder / "d.fa").write_text("".join(lines))
     assert run("fit", "d.fa", "-t", "kind", "-C", "1", "-o", "m.mk").exit_code == 0
     assert set(predictions("m.mk", "d.fa")["prediction"]) == {"01", "02"}
+
+
+@pytest.mark.parametrize("names, said", [(["1", "2", "3"], "3.0, which is not among 1, 2"), (["a", "b", "c"], "'c'")])
+def test_a_class_that_fit_never_saw_is_refused(folder, names, said):
+    frame = pd.DataFrame({"x": np.arange(N) % 2, "y": np.where(np.arange(N) % 2, *names[:2])})
+    frame.to_csv("d.csv", index=False)
+    assert run("fit", "d.csv", "-t", "y", "-C", "1", "-o", "m.mk").exit_code == 0
+    frame.loc[3, "y"] = names[2]
+    frame.to_csv("new.csv", index=False)
+    result = run("score", "m.mk", "new.csv")
+    assert result.exit_code == 1 and f"--target 'y' has {said}" in result.output

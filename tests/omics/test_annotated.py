@@ -46,6 +46,21 @@ def test_an_anndata_is_a_view_whose_genes_are_found_by_name(adata, tmp_path):
     np.testing.assert_allclose(load(tmp_path / "model.mk").decision_function(mixed), model.decision_function(adata))
 
 
+def test_genes_may_have_another_order_where_a_kernel_reads_all_of_them(adata, mdata):
+    for data in (adata, mdata):
+        model, moved = MKLClassifier(C=1.0).fit(data, "disease"), data.copy()
+        if data is adata:
+            moved = moved[:, ::-1]
+        else:
+            moved = mudata.MuData({name: part[:, ::-1].copy() for name, part in moved.mod.items()})
+            moved.obs["disease"] = data.obs["disease"]
+        np.testing.assert_array_equal(model.decision_function(moved), model.decision_function(data))
+        assert model.score(moved, "disease") == model.score(data, "disease")
+    model = MKLClassifier(C=1.0).fit(adata, "disease")
+    with pytest.raises(ValueError, match="lacks .*: add or rename columns"):
+        model.predict(adata[:, 1:])
+
+
 @pytest.mark.filterwarnings("ignore:Trying to modify attribute")  # anndata copies it
 def test_a_view_of_an_anndata_is_as_good_as_a_copy(adata):
     half = adata[::2, 50:]

@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import manykernels as mk
 
 from .._validation import shown
@@ -264,13 +266,11 @@ def as_classes(model: Any, y: Any) -> Any:
     """Targets in the type of the model's classes, or numbers for a regression."""
     if isinstance(model, mk.MKLSurvival):
         return y
-    classes = vars(model).get("classes_")
-    if classes is None or classes.dtype.kind in "iuf":
-        return as_numbers(y, WRONG_TARGET)
-    labels = y.map(str).to_numpy(str)
-    strange = sorted(set(labels) - set(classes))
+    classes = vars(model).get("classes_", np.zeros(0))
+    labels = as_numbers(y, WRONG_TARGET) if classes.dtype.kind in "iuf" else y.map(str).to_numpy(str)
+    strange = sorted({*labels.tolist()} - {*classes.tolist()}) if len(classes) else ()
     if strange:
-        raise Wrong(f"--target {y.name!r} has {str(strange[0])!r}, which is not among {', '.join(classes[:8])}.")
+        raise Wrong(f"--target {y.name!r} has {strange[0]!r}, which is not among {', '.join(map(str, classes[:8]))}.")
     return labels
 
 

@@ -253,7 +253,8 @@ class Checks(BaseEstimator):
 
     def _new_X(self, X, task=None):
         """New data X, with tasks `task`, as the fitted model takes them."""
-        X = self._check_X(to_host(read_annotated(X)[0])[0], reset=False)
+        X = read_annotated(X, order=optional(self, "view_feature_names_in_", {}))[0]
+        X = self._check_X(to_host(X)[0], reset=False)
         known = optional(self, "tasks_")
         if task is None and known is None:
             return X

@@ -11,7 +11,7 @@ from .._validation import shown
 from ..kernels.annotated import obs_columns, read_annotated
 from ..kernels.column_kinds import is_number_text
 from ..kernels.entries import check_entries, check_masks
-from ..kernels.frames import listed, missing_entries, not_numeric
+from ..kernels.frames import is_frame, listed, missing_entries, not_numeric
 from ..kernels.rows import check_rows
 from ..kernels.stack import KernelStack
 from ..kernels.stack_columns import StackColumns
@@ -201,7 +201,20 @@ def check_y(model, y, numeric, several=False):
             f"y has {str(words[0])!r}, which is not a number: give numbers, or fit MKLClassifier to classes."
         )
     several = several and labels.ndim == 2 and labels.shape[1] > 1
+    vars(model).pop("target_names_", None)  # of an earlier fit
+    if several and is_frame(y):
+        model.target_names_ = list(map(str, y.columns))
     return validate_data(model, y=y, y_numeric=numeric, multi_output=several)
+
+
+def check_target_order(model, y):
+    """A ValueError if y is a frame of several targets whose columns are not those of fit, in the same order."""
+    known, names = optional(model, "target_names_"), list(map(str, y.columns)) if is_frame(y) else None
+    if known is not None and names is not None and names != known:
+        raise ValueError(
+            f"y has the targets {listed(names)}, but fit had {listed(known)}: give these, in this order, or "
+            "y.to_numpy() to match them by position."
+        )
 
 
 def as_mixed(X):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -17,9 +18,18 @@ from ..streaming import is_source
 from ._available import available_if
 from .base import MKLBase
 from .calibration import learn_sigmoids
+from .check_inputs import check_target_order
 from .check_targets import check_loss
 from .choose_c import check_C
-from .outputs import check_multilabel, check_probabilities, choose_multi_class, largest, probabilities, read_labels
+from .outputs import (
+    check_multilabel,
+    check_probabilities,
+    choose_multi_class,
+    largest,
+    probabilities,
+    read_labels,
+    scored,
+)
 from .path import HasPath
 from .plan import Examples
 from .posterior import posterior_variance
@@ -193,6 +203,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         The number of columns of X.
     feature_names_in_ : array
         The names of the columns, if X had names, or the labels of the training examples in a `KernelStack`.
+    target_names_ : list of str
+        The names of the targets, if y was a frame of several.
     view_feature_names_in_ : dict {view: list of str}
         The names of the columns of each view that is a frame, if X has views.
 
@@ -347,4 +359,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
 
         rows = dict(sample_weight=sample_weight, task=task, covariates=covariates)
         covariates, (X, y) = obs_columns(X, covariates), read_targets(X, y, **rows)
-        return accuracy_score(y, self.predict(X, task, covariates), sample_weight=sample_weight)
+        check_target_order(self, y)
+        guess = self.predict(X, task, covariates)
+        own = partial(accuracy_score, y, guess, sample_weight=sample_weight)
+        return scored(own, y, None if self.multilabel_ else self.classes_)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import field
+from functools import partial
 from numbers import Integral
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -23,6 +24,7 @@ from .base import MKLBase
 from .check_inputs import is_precomputed, optional
 from .check_targets import make_splits
 from .fold_model import FoldModel
+from .outputs import scored
 from .search import LOO, Search, choose_candidate, grid_of_C, is_exact, list_of_regularizers
 from .shared_kernels import SharedFold, SharedKernels, views_or
 
@@ -158,7 +160,8 @@ class CrossValidated(MKLBase):
         covariates = obs_columns(X, covariates)
         if covariates is not None:  # scorers do not pass them on
             model = FoldModel(self, lambda X, task=None: self._decide(X, task, covariates))
-        return check_scoring(self, self.scoring)(model, X, y, **weight)
+        classes = self.classes_ if is_classifier(self) and not self.multilabel_ else None
+        return scored(partial(check_scoring(self, self.scoring), model, X, y, **weight), y, classes)
 
     def save(self, path: str | PathLike[str], format: str = "manykernels") -> None:  # noqa: A002 (the common name)
         """Write the chosen model to a file that `manykernels.load` reads as a plain estimator, without the scores."""

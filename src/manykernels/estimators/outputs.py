@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from .. import losses, regularizers
 from .._callers import caller_level
 from .._state import check, check_array, check_integer, check_is
+from ..kernels.frames import listed
 from .check_inputs import as_labels, check_y, optional
 from .tensors import to_host
 
@@ -69,6 +70,24 @@ def checked_outputs(model):
     if optional(model, "support_weight_") is not None:
         check_array("support_weight_", model.support_weight_, np.float64, model.predictor_.sizes()[0])
     return outputs
+
+
+def scored(compute, y, classes):
+    """compute(), a score for the targets y; it names those that are not among the `classes` of fit, if not None."""
+    labels, known = as_labels(y).ravel().tolist(), set(() if classes is None else classes.tolist())
+    strange = [label for label in labels if label not in known] if known else []
+    said = (
+        f"y has {listed([*dict.fromkeys(strange)])}, which fit never saw, in {len(strange)} of {len(labels)} examples"
+    )
+    try:
+        found = compute()
+    except (TypeError, ValueError) as error:
+        if not strange:
+            raise
+        raise ValueError(f"{said}, and this score needs the classes of fit: leave out these examples.") from error
+    if strange:
+        warnings.warn(f"{said}: they count as wrong.", UserWarning, stacklevel=caller_level())
+    return found
 
 
 def check_probabilities(model):

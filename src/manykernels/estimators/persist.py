@@ -34,7 +34,8 @@ FITTED_ATTRIBUTES = (
     "kernel_scale_", "kernel_scale_error_", "kernel_weights_", "kernels_chosen_",
     "log_marginal_likelihood_", "metric_", "multi_class_", "multi_class_reason_", "multilabel_",
     "n_events_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_", "radius_", "searched_",
-    "slack_weight_", "stationarity_", "strata_", "support_", "support_weight_", "target_name_", "unique_times_",
+    "slack_weight_", "stationarity_", "strata_", "support_", "support_weight_", "target_name_", "target_names_",
+    "unique_times_",
     "view_feature_names_in_",
 )  # fmt: skip
 NAMES_IN_FILES = {"predictor_": "predictor", "_solutions": "solutions", "_square": "square"}
@@ -193,6 +194,7 @@ def check_model(model):
     check_records("history_", model.history_)
     for name in ("id_name_", "kernels_chosen_", "target_name_"):
         check_is(name, own.get(name, ""), str)
+    check_is("target_names_", own.get("target_names_", []), list)
     check_is("decimal_commas_", own.get("decimal_commas_", []), list)
     check_integer("searched_", own.get("searched_", 1), 1, 2**48)
     for name in ("objective_", "duality_gap_", "n_iter_"):

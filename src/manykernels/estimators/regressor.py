@@ -12,7 +12,7 @@ from ..kernels.annotated import obs_columns
 from ..losses.base import Loss
 from ..streaming import is_source
 from .base import MKLBase
-from .check_inputs import check_y, optional
+from .check_inputs import check_target_order, check_y, optional
 from .check_targets import check_loss_of, check_weight
 from .choose_c import check_C
 from .path import HasPath
@@ -184,6 +184,8 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         The number of columns of X.
     feature_names_in_ : array
         The names of the columns, if X had names, or the labels of the training examples in a `KernelStack`.
+    target_names_ : list of str
+        The names of the targets, if y was a frame of several.
     view_feature_names_in_ : dict {view: list of str}
         The names of the columns of each view that is a frame, if X has views.
 
@@ -323,6 +325,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
 
         rows = dict(sample_weight=sample_weight, task=task, covariates=covariates)
         covariates, (X, y) = obs_columns(X, covariates), read_targets(X, y, **rows)
+        check_target_order(self, y)
         if not losses.get(self.loss).own_score:
             return r2_score(y, self.predict(X, task, covariates), sample_weight=sample_weight)
         f = self._decide(X, task, covariates)

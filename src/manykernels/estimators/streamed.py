@@ -15,7 +15,7 @@ from .._validation import parse_bytes
 from ..banks.base import Source
 from ..banks.choice import worth_features
 from ..kernels import Kernel, KernelList, KernelSpec
-from ..kernels.annotated import read_annotated
+from ..kernels.annotated import opened_column
 from ..kernels.base import len_
 from ..kernels.entries import check_entries
 from ..kernels.frames import is_frame
@@ -75,7 +75,7 @@ def read_targets(X: Any, y: Any, **parts: Any) -> tuple[Any, Any]:
     check_rows(None if is_source(X) else X, y=y, **parts)
     if is_frame(y):
         check_entries("y", np.asarray(y))
-    X, y = read_annotated(X, y)
+    y = opened_column(X, y)
     if not (isinstance(y, str) and is_source(X)):
         return X, y
     source, found = as_source(X).with_target(y), []

@@ -8,12 +8,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .frames import listed
+from .frames import listed, pick
 from .views import Views
 
 MATRIX = "X"  # the name of the view of the matrix of an AnnData
@@ -51,11 +52,14 @@ def is_annotated(data: Any) -> bool:
     return any(module is not None and isinstance(data, vars(module)[name]) for module, name in found)
 
 
-def read_annotated(X: Any, *columns: Any) -> tuple[Any, ...]:
-    """(X as `Views`, the columns of obs that are given by their names); all unchanged if X is no AnnData or MuData."""
+def read_annotated(X: Any, *columns: Any, order: Mapping[str, Any] = MappingProxyType({})) -> tuple[Any, ...]:
+    """(X as `Views`, the columns of obs that are given by their names); all unchanged if X is no AnnData or MuData.
+
+    Views in `order`, {view: names of its columns}, have these columns in this order if they have no others.
+    """
     if not is_annotated(X):
         return X, *columns
-    return as_views(X), *(opened_column(X, name) for name in columns)
+    return as_views(X, order=order), *(opened_column(X, name) for name in columns)
 
 
 def opened_column(X: Any, given: Any) -> Any:
@@ -80,7 +84,7 @@ def obs_columns(X: Any, given: Any) -> Any:
 
 def as_views(
     data: Any, layer: Any = None, obsm: Iterable[str] = (), modalities: Iterable[str] | None = None,
-    obs: Iterable[str] = (),
+    obs: Iterable[str] = (), order: Mapping[str, Any] = MappingProxyType({}),
 ) -> Views:  # fmt: skip
     """The `Views` of an AnnData or a MuData; `manykernels.omics.views` documents the parameters."""
     if not is_annotated(data):
@@ -92,6 +96,9 @@ def as_views(
     for name, part in several.items():
         wanted = layer.get(name) if isinstance(layer, Mapping) else layer
         found[name] = _matrix(part, name, wanted)
+        place = {column: k for k, column in enumerate(found[name].columns)}
+        if place.keys() == set(order.get(name, ())):
+            found[name] = pick(found[name], [place[column] for column in order[name]])
         ids[name] = _names(part.obs_names, f"obs_names of {name!r}" if len(several) > 1 else "obs_names")
     for key in [obsm] if isinstance(obsm, str) else obsm:
         owners = [(name, part) for name, part in several.items() if key in part.obsm]
