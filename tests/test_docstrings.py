@@ -120,6 +120,7 @@ def test_estimators_list_what_fit_sets():
         *(kind(kernels).fit(frame, y, covariates=X[:, :1] ** 2) for kind in (MKLClassifier, MKLRegressor)),
         *(MKLSurvival(given, C=1.0).fit(frame, times) for given in (kernels, "auto")),
         *(kind(kernels, C=1.0).fit({"v": frame}, y) for kind in (MKLClassifier, MKLRegressor)),
+        *(kind(kernels, C=1.0).fit(X, (frame > 0).astype(int)) for kind in (MKLClassifier, MKLRegressor)),
         MKLOneClass(kernels).fit({"v": frame}),
         MKLSurvival(kernels, C=1.0).fit({"v": frame}, times),
         MKLSurvival(kernels, slack=True).fit(frame, times, covariates=X[:, :1] ** 2),

@@ -102,3 +102,11 @@ def test_a_class_that_fit_never_saw_is_refused(folder, names, said):
     frame.to_csv("new.csv", index=False)
     result = run("score", "m.mk", "new.csv")
     assert result.exit_code == 1 and f"--target 'y' has {said}" in result.output
+
+
+def test_sequences_with_the_same_id_cannot_have_labels(folder):
+    (folder / "d.fa").write_text(">s1\nGATTACA\n>s2\nGATTACC\n>s1\nGATTACG\n")
+    (folder / "y.csv").write_text("id,y\ns1,a\ns2,b\n")
+    result = run("fit", "d.fa", "--labels", "y.csv", "-o", "m.mk")
+    assert result.exit_code == 1
+    assert "d.fa: several headers have the same id, which --labels matches: make the ids differ." in result.output

@@ -11,7 +11,17 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, Views, strings
+from manykernels import (
+    KernelStack,
+    MKLClassifier,
+    MKLClassifierCV,
+    MKLOneClass,
+    MKLRegressor,
+    MKLSurvival,
+    Views,
+    strings,
+    survival_targets,
+)
 from manykernels.inspect import AlignmentDisplay, bootstrap_weights, relevance
 from manykernels.kernels import RBF, Categorical, Linear, multi_task
 from manykernels.regularizers import EmpiricalBayes
@@ -226,6 +236,14 @@ def test_folds_are_lowered_to_the_rarest_class():
     labels[1:3] = "common"
     found = MKLClassifier(KERNELS, C=1.0).fit(X, labels).report(X, labels, **QUICK).facts
     assert "single example" in found["score"]["why"]
+
+
+def test_one_event_and_too_few_examples_are_called_so():
+    times = survival_targets(np.arange(80) == 7, np.arange(80) + 1.0)
+    found = MKLSurvival(KERNELS, C=1.0).fit(X, times).report(X, times, **QUICK).facts
+    assert found["score"]["why"] == "There is a single event, which cannot be held out."
+    found = MKLRegressor(KERNELS, C=1.0).fit(X, X[:, 0]).report(X[:3], X[:3, 0], **QUICK).facts
+    assert found["score"]["why"].startswith("There are fewer than four examples")
 
 
 def test_work_is_bounded_and_what_was_left_out_is_said(monkeypatch):

@@ -58,6 +58,8 @@ def with_labels(frame: Any, path: str, labels: str, say: Callable[[str], None]) 
     """The frame joined with the table `labels`, whose first column has the ids."""
     if not Path(labels).exists():
         raise Wrong(f"--labels {labels} does not exist: check the path.")
+    if frame.index.name is None and "sequences" in frame.attrs:
+        raise Wrong(f"{path}: several headers have the same id, which --labels matches: make the ids differ.")
     if frame.index.name is None:
         raise Wrong(f"{path} has no ids, which --labels needs: name the column of ids with --id.")
     table = read_file(labels, [0], range(1, MANY_COLUMNS))

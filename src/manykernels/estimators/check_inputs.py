@@ -11,8 +11,8 @@ from .._validation import shown
 from ..kernels.annotated import obs_columns, read_annotated
 from ..kernels.column_kinds import is_number_text
 from ..kernels.entries import check_entries, check_masks
-from ..kernels.frames import is_frame, listed, missing_entries, not_numeric
-from ..kernels.rows import check_rows
+from ..kernels.frames import is_frame, listed, missing_entries, not_numeric, without_na
+from ..kernels.rows import check_rows, ids_of
 from ..kernels.stack import KernelStack
 from ..kernels.stack_columns import StackColumns
 from ..kernels.stack_examples import StackExamples
@@ -148,7 +148,9 @@ def check_table(model, X, reset, options):
     check_entries("X", X)
     try:
         return validate_data(model, X, reset=reset, **options)
-    except (ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
+        if "NAType" in str(error):
+            return check_table(model, without_na(np.asarray(X, object)), reset, options)
         if "inhomogeneous" in str(error):
             raise ValueError(
                 "X has rows of different lengths: make them equal, or give your own kernel for these examples."
@@ -185,6 +187,11 @@ def check_y(model, y, numeric, several=False):
     """y (n,), or with `several` (n, T), by scikit-learn's `validate_data`, or a ValueError that names the cure."""
     refuse_iterator("y", y)
     labels = as_labels(y)
+    if labels.dtype.names:
+        raise ValueError(
+            f"y has the fields {listed(labels.dtype.names)}: fit MKLSurvival to times that may be censored, or give "
+            "one field, such as y['time']."
+        )
     given = np.asarray(y, object) if isinstance(y, list | tuple) else labels  # NumPy writes NaN beside texts as a text
     missing = given[missing_entries(given)] if given.dtype == object else ()
     if len(missing):
@@ -195,10 +202,13 @@ def check_y(model, y, numeric, several=False):
     _check_types(labels, numeric)
     if labels.ndim > 2:
         raise ValueError(f"y has shape {labels.shape}: give one target per example, (n,), or T of them, (n, T).")
-    words = [value for value in labels.ravel() if isinstance(value, str) and not is_number_text(value)]
+    words = [k for k, value in enumerate(labels.ravel()) if isinstance(value, str) and not is_number_text(value)]
     if numeric and words:
+        row, ids = words[0] * len(labels) // labels.size, ids_of(y)
+        of = "" if ids is None else f", of {ids[row]!r}"
         raise ValueError(
-            f"y has {str(words[0])!r}, which is not a number: give numbers, or fit MKLClassifier to classes."
+            f"y has {str(labels.flat[words[0]])!r} in row {row}{of}, which is not a number: give numbers, or "
+            "fit MKLClassifier to classes."
         )
     several = several and labels.ndim == 2 and labels.shape[1] > 1
     vars(model).pop("target_names_", None)  # of an earlier fit

@@ -357,8 +357,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         """The weighted share of examples whose class is right, or all of whose labels are right."""
         from sklearn.metrics import accuracy_score
 
-        rows = dict(sample_weight=sample_weight, task=task, covariates=covariates)
-        covariates, (X, y) = obs_columns(X, covariates), read_targets(X, y, **rows)
+        X, y = read_targets(X, y, sample_weight, task=task, covariates=covariates)
+        covariates = obs_columns(X, covariates)
         check_target_order(self, y)
         guess = self.predict(X, task, covariates)
         own = partial(accuracy_score, y, guess, sample_weight=sample_weight)

@@ -19,7 +19,7 @@ from .. import regularizers
 from .._declared import declared
 from ..inner.systems import blas_for
 from ..kernels.annotated import obs_columns, opened_column
-from ..kernels.rows import check_rows
+from ..kernels.rows import check_beside
 from .base import MKLBase
 from .check_inputs import is_precomputed, optional
 from .check_targets import make_splits
@@ -154,7 +154,7 @@ class CrossValidated(MKLBase):
             )
         from sklearn.metrics import check_scoring
 
-        check_rows(X, y=y, sample_weight=sample_weight, covariates=covariates)
+        check_beside(X, dict(covariates=covariates), y=y, sample_weight=sample_weight)
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         model: Any = self
         covariates = obs_columns(X, covariates)

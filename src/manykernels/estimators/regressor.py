@@ -323,8 +323,8 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         """
         from sklearn.metrics import r2_score
 
-        rows = dict(sample_weight=sample_weight, task=task, covariates=covariates)
-        covariates, (X, y) = obs_columns(X, covariates), read_targets(X, y, **rows)
+        X, y = read_targets(X, y, sample_weight, task=task, covariates=covariates)
+        covariates = obs_columns(X, covariates)
         check_target_order(self, y)
         if not losses.get(self.loss).own_score:
             return r2_score(y, self.predict(X, task, covariates), sample_weight=sample_weight)

@@ -20,7 +20,7 @@ from ..kernels.base import len_
 from ..kernels.entries import check_entries
 from ..kernels.frames import is_frame
 from ..kernels.metric import MetricKernel
-from ..kernels.rows import check_rows
+from ..kernels.rows import check_beside, check_rows
 from ..kernels.spec import as_spec
 from ..regularizers import Regularizer
 from ..solution import Solution
@@ -67,12 +67,12 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any, covari
         return model.fit(stream, y, sample_weight, task, covariates=covariates)
 
 
-def read_targets(X: Any, y: Any, **parts: Any) -> tuple[Any, Any]:
+def read_targets(X: Any, y: Any, sample_weight: Any, **predicted: Any) -> tuple[Any, Any]:
     """(X, y); the targets themselves where y is their name in a source, an AnnData or a MuData X.
 
-    Rows of y and of `parts` are matched with those of X, see `check_rows`.
+    Rows of all arguments are matched with those of X, see `check_beside`.
     """
-    check_rows(None if is_source(X) else X, y=y, **parts)
+    check_beside(None if is_source(X) else X, predicted, y=y, sample_weight=sample_weight)
     if is_frame(y):
         check_entries("y", np.asarray(y))
     y = opened_column(X, y)

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
 from .._declared import declared
-from ..kernels.rows import check_rows
+from ..kernels.rows import check_beside
 from ..kernels.view_data import n_examples
 from ..losses.base import Loss
 from ..losses.coupled import STRATUM
@@ -246,7 +246,7 @@ class MKLSurvival(HasPath, MKLBase):
                 f"loss={losses.get(self.loss).name!r} orders the examples by risk and has no hazard: take loss='cox' "
                 "for survival functions."
             )
-        check_rows(X, strata=strata, task=task, covariates=covariates)
+        check_beside(X, dict(task=task, covariates=covariates), strata=strata)
         at = self._strata_of(strata, n_examples(X))
         f = self._decide(X, task, covariates)[:, 0]
         if self._gives_risk():
@@ -282,7 +282,7 @@ class MKLSurvival(HasPath, MKLBase):
         covariates: Any = None,
     ) -> float:
         """Harrell's concordance index: the share of comparable pairs in the right order of risk, 0.5 by chance."""
-        check_rows(X, y=y, sample_weight=sample_weight, task=task, covariates=covariates)
+        check_beside(X, dict(task=task, covariates=covariates), y=y, sample_weight=sample_weight)
         y = read_times(y)
         weight = None if sample_weight is None else check_weight(sample_weight, len(y))
         return concordance(y, self.predict(X, task, covariates), weight)

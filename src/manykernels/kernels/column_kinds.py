@@ -88,6 +88,8 @@ def _kind(given, n):
         except OverflowError:
             return "numbers", ""  # whose reader names the column
         except (TypeError, ValueError):
+            with suppress(TypeError, ValueError):
+                return _kind_of_numbers(days(given), n, dates=True)  # times of a zone
             return "objects", "objects"
     letters, sure = _kind_of_sequences(items)
     if sure:

@@ -141,6 +141,13 @@ def to_numbers(x, labels, decimal=None):
         raise ValueError(not_numeric(x, labels, read) or f"X is not numeric: {error}") from error
 
 
+def without_na(x):
+    """An array with NaN for NA of pandas, which other libraries cannot read."""
+    if x.dtype != object:
+        return x
+    return np.where(np.frompyfunc(lambda value: type(value).__name__ == "NAType", 1, 1)(x).astype(bool), np.nan, x)
+
+
 def missing_entries(x):
     """The mask of the entries of an array that are None, NaN, NA or NaT."""
     if x.dtype.kind == "f":
@@ -161,18 +168,18 @@ def not_numeric(x, labels, read=number):
     """A sentence that names the columns with entries that are not numbers, as `read` reads them; None without any."""
     found = {}
     for j, column in enumerate(x.T if x.ndim == 2 else [x]):
-        for value in column:
+        for row, value in enumerate(column):
             try:
                 read(value)
             except (TypeError, ValueError):
-                found[j] = value
+                found[j] = value, row
                 break
     if not found:
         return None
-    names, example = labels(), next(iter(found.values()))
+    names, (example, row) = labels(), next(iter(found.values()))
     example = str(example) if isinstance(example, np.str_) else example
     return (
-        f"X is not numeric in {called([names[j] for j in found])} ({example!r}, for example), which a kernel of "
-        "numbers sees: correct such entries, give categories a Categorical() kernel or OneHotEncoder(), sequences a "
-        "string kernel such as Spectrum(4), and list the columns of each kernel."
+        f"X is not numeric in {called([names[j] for j in found])} ({example!r} in row {row}, for example), which a "
+        "kernel of numbers sees: correct such entries, give categories a Categorical() kernel or OneHotEncoder(), "
+        "sequences a string kernel such as Spectrum(4), and list the columns of each kernel."
     )

@@ -38,6 +38,11 @@ def check_rows(X: Any, called: str = "X", **parts: Any) -> None:
                 known.append((label, column, ids))
 
 
+def check_beside(X: Any, predicted: dict[str, Any], **parts: Any) -> None:
+    """`check_rows` of parts beside those that a prediction of X compares with the ids of X itself, `predicted`."""
+    check_rows(X, **parts, **(predicted if ids_of(X) is None else {}))
+
+
 def ids_of(data: Any) -> Any:
     """The labels of the examples, an index of pandas or an array (n,); None if there are none."""
     if data is None or isinstance(data, np.ndarray | list | tuple):

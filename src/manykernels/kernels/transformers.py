@@ -11,7 +11,7 @@ from .._state import check_integer
 from .._tags import Tagged
 from ._saved_transformers import first_step, settle, tried
 from .column_scales import ColumnScales
-from .frames import in_double, is_frame, missing_entries, to_numbers, values
+from .frames import in_double, is_frame, missing_entries, to_numbers, values, without_na
 from .table_scaler import TableScaler
 from .view_data import View, checked_view, is_numeric, object_view
 
@@ -139,7 +139,7 @@ def raw_view(arrays, key, transformer, zero):
     frame = arrays.X[name]
     if is_frame(frame) and hasattr(first_step(transformer), "transformers"):  # a ColumnTransformer knows names
         return View(in_double(frame if columns is None else frame[names or [frame.columns[c] for c in columns]]), None)
-    x = in_double(arrays.cut(*key))
+    x = without_na(in_double(arrays.cut(*key)))
     x = x.reshape(-1, 1) if len(x.shape) == 1 else x
     first = first_step(transformer)
     if zero and type(first).__name__ == "StandardScaler":

@@ -46,6 +46,9 @@ def _splits(case: Case, cv: Any) -> list:
     return make_splits(cv, examples, case.y, case.kind != "regression", case.groups, case.seed)
 
 
+TOO_FEW = {"survival": "There is a single event", "regression": "There are fewer than four examples"}
+
+
 def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float, decided: Decisions | None = None) -> dict:
     """Held-out scores, predictions, and the relevance of each source.
 
@@ -54,7 +57,8 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float, decid
     why = "The report was asked for no cross-validation (cv=None)." if cv is None or cv == 0 else why_no_folds(case)
     splits = [] if why or not jobs else _splits(case, cv)
     if not splits:
-        return {"score": {"why": why or "A class has a single example, which cannot be held out."}, "method": None}
+        few = TOO_FEW.get(case.kind, "A class has a single example")
+        return {"score": {"why": why or f"{few}, which cannot be held out."}, "method": None}
     scorer, worth = (_scorer_of(case, scoring) for scoring in (_scoring(case), _worth_scoring(case)))
     models, nested = chosen_in_folds(case, splits, one_pass)
     plan: Plan | None = None
