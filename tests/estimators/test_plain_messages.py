@@ -100,7 +100,7 @@ def test_numbers_of_numpy_are_shown_as_numbers():
 def test_texts_of_numpy_are_plain_in_messages():
     """np.str_('a') stood in them."""
     text = np.str_("x")
-    refused(lambda: MKLRegressor(ONE).fit(X, np.array(["a", "b"] * 20)), "y has 'a', which is not a number")
+    refused(lambda: MKLRegressor(ONE).fit(X, np.array(["a", "b"] * 20)), "y has 'a' in row 0, which is not a number")
     refused(lambda: MKLClassifier(ONE, loss=text).fit(X, Y), "loss='x' is unknown")
     refused(lambda: MKLClassifier(ONE, solver=text).fit(X, Y), "got 'x'")
     refused(lambda: MKLClassifier(ONE, n_jobs=np.int64(0)).fit(X, Y), "n_jobs=0 is not allowed")
