@@ -1,19 +1,59 @@
-"""Pieces of a page made of elements and texts; `_markup` escapes the texts."""
+"""Numbers, names and sentences as the page writes them, and what its templates may call.
+
+A sentence is a str. Noncharacters of Unicode (U+FDD0 to U+FDEF) mark its inline elements, such as `strong` and `name`;
+the page replaces them by tags when all else is escaped. `foreign` removes these marks from text that users wrote.
+"""
 
 import math
 import re
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
-from .. import _markup as markup
-from .._markup import Markup, code, element, plain, soft, strong, together
+from .._markup import writable
 from .._pictures import short
 
-__all__ = [
-    "Column", "Markup", "behind", "cell", "clean", "code", "count", "decimals", "element", "figure", "figures", "gap",
-    "name", "number", "paragraphs", "percent", "plain", "short", "soft", "strong", "table", "text", "together",
-]  # fmt: skip
 MAX_LETTERS = 90  # of a name on the page
+MARKS = str.maketrans({
+    "\ufdd0": '<bdi class="name" title="', "\ufdd1": '">', "\ufdd2": '<bdi class="name">', "\ufdd3": "</bdi>",
+    "\ufdd4": "<strong>", "\ufdd5": "</strong>", "\ufdd6": '<span class="soft">', "\ufdd7": "</span>",
+    "\ufdd8": "<code>", "\ufdd9": "</code>",
+})  # fmt: skip
+
+
+class Column(NamedTuple):
+    """A column of a table: header, class, a chart below the header, whether it sorts, its name for screen readers."""
+
+    head: str
+    kind: str = ""
+    below: str = ""
+    sort: bool = True
+    unseen: str = "number"
+
+
+def foreign(value: Any) -> Any:
+    """Text of users, alone or in dicts and lists, without marks."""
+    if isinstance(value, dict):
+        return {foreign(key): foreign(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [foreign(inner) for inner in value]
+    return re.sub("[\ufdd0-\ufdef]", "\ufffd", value) if isinstance(value, str) else value
+
+
+def plain(text: str) -> str:
+    """A sentence, or its HTML, without marks, for attributes."""
+    return type(text)(re.sub("\ufdd0[^\ufdd1]*\ufdd1|[\ufdd0-\ufdef]", "", text))
+
+
+def strong(text: str) -> str:
+    return f"\ufdd4{text}\ufdd5"
+
+
+def soft(text: str) -> str:
+    return f"\ufdd6{text}\ufdd7"
+
+
+def code(text: str) -> str:
+    return f"\ufdd8{text}\ufdd9"
 
 
 def text(value: Any, length: int = MAX_LETTERS) -> str:
@@ -26,13 +66,29 @@ def text(value: Any, length: int = MAX_LETTERS) -> str:
 
 def clean(value: Any) -> str:
     """The text of a value on one line."""
-    return " ".join(markup.writable(str(value)).split())
+    return " ".join(writable(str(value)).split())
+
+
+def brief(value: Any) -> str:
+    """A name that fits on the mark of a chart."""
+    return short(clean(value))
 
 
 def name(value: Any, length: int = MAX_LETTERS) -> str:
     """A name that a user gave, marked as a name; the title attribute holds the long form."""
     whole = clean(value)
-    return markup.name(text(whole, length) or "(empty)", text(whole, 120) if len(whole) > length else "")
+    shown = text(whole, length) or "(empty)"
+    return f"\ufdd0{text(whole, 120)}\ufdd1{shown}\ufdd3" if len(whole) > length else f"\ufdd2{shown}\ufdd3"
+
+
+def names(values: list[Any], length: int, most: int | None = None) -> list[str]:
+    """Some names, and how many there are beyond `most`."""
+    rest = 0 if most is None else len(values) - most
+    return [name(value, length) for value in values[:most]] + [f"{rest:,} more"] * (rest > 0)
+
+
+def finite(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
 
 
 def number(value: float | None, digits: int = 3, sign: bool = False) -> str:
@@ -44,6 +100,11 @@ def number(value: float | None, digits: int = 3, sign: bool = False) -> str:
     if not shown.strip("-0."):
         shown, plus = shown.lstrip("-"), False
     return (("+" if plus else "") + shown).replace("-", "−")
+
+
+def whole(value: int) -> str:
+    """1,200."""
+    return f"{value:,}"
 
 
 def decimals(reach: float) -> int:
@@ -68,75 +129,11 @@ def percent(value: float | None, digits: int = 1) -> str:
 
 def gap(value: float | None) -> str:
     """A duality gap in scientific notation."""
-    return (
-        "–" if value is None or not math.isfinite(value) else re.sub("e-0?", "e−", f"{value:.1e}").replace("e+00", "")
-    )
+    if value is None or not math.isfinite(value):
+        return "–"
+    return re.sub("e-0?", "e−", f"{value:.1e}").replace("e+00", "")
 
 
 def count(value: int, what: str, many: str | None = None) -> str:
     """1 kernel, 1,200 kernels."""
     return f"{value:,} {what if value == 1 else many or what + 's'}"
-
-
-class Column:
-    """A column of a table: its header (`unseen` is for screen readers), its class, and whether it sorts."""
-
-    def __init__(
-        self, head: str, kind: str = "", sort: bool = True, below: Markup | None = None, unseen: str = "number"
-    ) -> None:
-        self.head, self.kind, self.sort, self.below, self.unseen = head, kind, sort, below, unseen
-
-
-def cell(body: str | Markup, value: float | None = None) -> tuple[str | Markup, float | None]:
-    """A cell with the number for sorting."""
-    return body, value
-
-
-def table(
-    columns: list[Column], rows: list[list[Any]], caption: str, *, note: str = "", kind: str = "", tools: bool = False
-) -> Markup:
-    """A table with row headers in its first column; a cell is a text, an element, or a pair of it and a sort number."""
-    stack = kind.startswith("stack")  # rows become blocks on a phone; the roles keep them rows for screen readers
-    role = (lambda called: called) if stack else lambda called: None
-    head = [
-        element(
-            "th", element("span", column.head or column.unseen, class_=None if column.head else "unseen"), column.below,
-            scope="col", role=role("columnheader"), class_=column.kind, data_sort=(tools and column.sort) or None,
-        )
-        for column in columns
-    ]  # fmt: skip
-    body = []
-    for row in rows:
-        cells = []
-        for k, (column, entry) in enumerate(zip(columns, row, strict=True)):
-            inner, value = entry if isinstance(entry, tuple) else (entry, None)
-            mark = f"{value:.6g}" if value is not None and math.isfinite(value) else None
-            first = k == 0
-            cells.append(
-                element("th" if first else "td", inner, scope="row" if first else None,
-                        role=role("rowheader" if first else "cell"), class_=column.kind, data_v=mark)
-            )  # fmt: skip
-        body.append(element("tr", cells, role=role("row")))
-    label = element("caption", element("span", caption), element("small", note) if note else None)
-    whole = element(
-        "table", label,
-        element("thead", element("tr", head, role=role("row")), role=role("rowgroup")),
-        element("tbody", body, role=role("rowgroup")),
-        role=role("table"), class_=kind or None, data_tools=tools or None,
-    )  # fmt: skip
-    region = element("div", whole, class_="wide", role="region", tabindex="0", aria_label=plain(caption))
-    return element("div", region, class_="block")
-
-
-def behind(title: str, inner: Markup) -> Markup:
-    """Details below a picture, closed at first."""
-    return element("details", element("summary", title), inner)
-
-
-def figure(picture: Markup, caption: str, below: Markup | None = None) -> Markup:
-    return element("figure", picture, element("figcaption", caption), below)
-
-
-def paragraphs(*said: str) -> Markup:
-    """The texts as paragraphs, without the empty ones."""
-    return together([element("p", one) for one in said if one])

@@ -6,9 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from . import _charts as charts
-from ._html import Column, behind, count, figure, number, table
-
 GROUPS = "low", "middle", "high"  # thirds of the predicted risk
 LEAST = 10  # examples of a group, below which two groups are shown
 MAX_STEPS = 200  # of a curve on the page
@@ -55,24 +52,3 @@ def curves(y: np.ndarray, folds: list[np.ndarray], risks: list[np.ndarray]) -> d
             "last": float(time[own].max(initial=0.0)), "curve": [[float(at[i]), float(share[i])] for i in some],
         })  # fmt: skip
     return {"survival": {"groups": found}}
-
-
-def shown(found: dict[str, Any]) -> Any:
-    """The figure and its numbers."""
-    groups = found["groups"]
-    end = max(group["last"] for group in groups)
-    lines = [(f"{group['name']} risk", [(0.0, 1.0), *group["curve"]], group["last"]) for group in groups]
-    label = "The share of held-out examples without an event, by predicted risk (Kaplan and Meier)"
-    rows = []
-    for group in groups:
-        middle = next((t for t, share in group["curve"] if share <= 0.5), None)
-        half = "not reached" if middle is None else number(middle, 0 if end > 20 else 2)
-        rows.append([f"{group['name']} risk", f"{group['examples']:,}", f"{group['events']:,}", half])
-    columns = [Column("group"), Column("examples", "num"), Column("events", "num"), Column("median time", "num")]
-    caption = (
-        f"The examples of each fold are sorted by the risk that a model of the other folds predicts, and divided into "
-        f"{count(len(groups), 'group')} of equal size. High risk means that the model expects the event early: if it "
-        "predicts well, the curve of the high risk falls first. There is no p-value here, because the models of the "
-        "folds share examples: tests that assume independent groups, such as the log-rank test, would be too sure."
-    )
-    return figure(charts.steps(lines, end, label), caption, behind("The numbers", table(columns, rows, label)))

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from ..inspect.sources import Shared
 from ..inspect.sources import listed as few
 from ._html import count, gap, name, number, percent, strong
 from ._worth import certain, clear, harmful, nearly_perfect, standing
@@ -34,7 +35,7 @@ def beyond(facts: dict[str, Any]) -> str:
     found = facts["model"]["covariates"]
     if not found:
         return ""
-    listed = _list([name(column, 40) for column in found["columns"][:10]])
+    listed = listing([name(column, 40) for column in found["columns"][:10]])
     more = f" and {len(found['columns']) - 10} more" * (len(found["columns"]) > 10)
     return (
         f"Every fit of this page adjusts for {listed}{more}, without a penalty. The relevance of a source is what the "
@@ -46,7 +47,7 @@ def unused(facts: dict[str, Any]) -> str:
     """A sentence on the columns that the model does not see."""
     names = facts["data"].get("unused", [])
     some = [name(column, 40) for column in names[:20]] + [f"{len(names) - 20:,} more"] * (len(names) > 20)
-    return f"Not used by the model: {_list(some)}." if names else ""
+    return f"Not used by the model: {listing(some)}." if names else ""
 
 
 def identical(facts: dict[str, Any]) -> str:
@@ -54,8 +55,20 @@ def identical(facts: dict[str, Any]) -> str:
     said = []
     for group in facts["data"].get("identical", [])[:20]:
         some = [name(column, 40) for column in group[:6]] + [f"{len(group) - 6:,} more"] * (len(group) > 6)
-        said.append(f"{_list(some)} have the same values in every row.")
+        said.append(f"{listing(some)} have the same values in every row.")
     return " ".join(said)
+
+
+def shared(one: dict[str, Any]) -> str:
+    """A sentence on sources that read columns of others."""
+    return Shared(**one).said(lambda other: name(other, 40))
+
+
+def commonest(chosen: list[dict[str, Any]]) -> tuple[str, int]:
+    """The parameters that most folds chose, and in how many."""
+    several = [f"C = {one['C']:.3g} and regularizer={one['regularizer']}" for one in chosen]
+    most = max(set(several), key=several.count)
+    return most, several.count(most)
 
 
 def _what(facts):
@@ -71,7 +84,7 @@ def _what(facts):
         return f"This model separates usual from unusual examples by {by}. {seen}"
     if target.get("kind") == "classes":
         classes = sorted((c["name"] for c in target["classes"][:4]), key=_as_number)
-        listed = _list([name(c, 30) for c in classes], "or") if target["total"] <= 4 else f"{target['total']} classes"
+        listed = listing([name(c, 30) for c in classes], "or") if target["total"] <= 4 else f"{target['total']} classes"
         return f"This model predicts{called or ' the class'} ({listed}) from {by}. {seen}"
     if target.get("kind") == "times":
         part = f"{target['events']:,} events and {data['examples'] - target['events']:,} censored times"
@@ -183,7 +196,7 @@ def _what_matters(facts):
     units = [unit for unit in units if measure in unit]
     hints = [] if found["settled"] else [unit for unit in units if clear(unit, measure)][:3]
     if hints:
-        listed = _list([called(unit, True) for unit in hints])
+        listed = listing([called(unit, True) for unit in hints])
         many = len(hints) > 1 or len(hints[0]["members"]) > 1
         ends = "intervals lie" if len(hints) > 1 else "interval lies"
         return (
@@ -206,7 +219,7 @@ def _what_matters(facts):
     said = " ".join(f"{head}: {few(own)}." for head, own in each if own)
     near = [unit for unit in units if unit not in sure and unit.get(measure, -math.inf) > top[-1][measure]]
     if near:
-        listed = _list([f"{called(unit)} ({number(unit[measure], 3, True)})" for unit in near[:3]])
+        listed = listing([f"{called(unit)} ({number(unit[measure], 3, True)})" for unit in near[:3]])
         ends = "this is not certain" if len(near) == 1 else "this is not certain for any of them"
         said += f" {listed} may {'be used' if used_only else 'matter'} as much, but {ends}."
     lost = [unit for unit in units if unit not in sure and not harmful(unit)]
@@ -273,7 +286,7 @@ def _inside(facts, units):
         if not top or by == "gain" and len(top) == len(unit["members"]):  # then none predicts best
             continue
         tried, verb = sum(by in row for row in rows), "s" if len(top) == 1 else ""
-        listed = _list([name(row["name"], 60) for row in top])
+        listed = listing([name(row["name"], 60) for row in top])
         if by == "gain":
             some = f" ({tried} of the heaviest were tried)" if tried < len(unit["members"]) else ""
             first = name(unit["members"][0], 60)
@@ -315,5 +328,6 @@ def sampled(facts: dict[str, Any]) -> str:
     )
 
 
-def _list(items, last="and"):
+def listing(items: list[str], last: str = "and") -> str:
+    """a, b and c."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"

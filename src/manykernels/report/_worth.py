@@ -101,6 +101,12 @@ def worth_of(row: dict[str, Any], measure: str) -> tuple[float, float, float]:
     return -row.get(measure, -math.inf), -row.get("permute", -math.inf), -row["share"]
 
 
+def ranked(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of the page: the first units of several sources, and sources, the most relevant first."""
+    joined = [unit for unit in found["units"] if unit["why"]][:MAX_SOURCES]
+    return sorted([*joined, *found["rows"]], key=lambda row: worth_of(row, found["measure"]))
+
+
 def certain(found: dict[str, Any]) -> set[str]:
     """The names of units and sources that are clearly relevant: the one rule of the verdict, the words and the dots.
 
