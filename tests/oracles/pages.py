@@ -11,7 +11,8 @@ class Page(HTMLParser):
     def __init__(self, piece):
         super().__init__(convert_charrefs=True)
         self.tables, self.marks, self.words, self.path, self.cell, self.note = {}, [], "", [], None, ""
-        self.feed(piece if isinstance(piece, str) else piece.html())
+        self.feed(piece)
+        self.words = " ".join(self.words.split())
 
     def handle_starttag(self, tag, given):
         given = dict(given)
@@ -53,6 +54,45 @@ class Page(HTMLParser):
             self.words += data + ("" if "p" in self.path else " ")
 
 
+class Story(HTMLParser):
+    """What a page says, as lines: texts, tables with their sort numbers, what charts say of their marks, titles."""
+
+    SAID = ("id", "role", "aria-label", "title", "data-n", "data-t", "data-v")
+    ALONE = ("meta", "rect", "circle", "line", "polyline")
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.open, self.lines = [], [""]
+        self.feed(page)
+        self.close()
+        assert not self.open
+
+    def __str__(self):
+        return "".join(f"{line}\n" for line in (" ".join(line.split()) for line in self.lines) if line)
+
+    def handle_starttag(self, tag, given):
+        given = dict(given)
+        if tag not in self.ALONE:
+            self.open.append(tag)
+        if tag in ("th", "td"):
+            self.lines[-1] += " | "
+        elif tag not in ("span", "bdi", "strong", "code", "small", "text", "tspan", *self.ALONE):
+            self.lines.append(tag + " " if tag in ("h1", "h2", "section", "summary") else "")
+        said = [" ".join(given[key].split()) for key in self.SAID if given.get(key)]
+        if tag in ("circle", "rect", "polyline", "span") and given.get("class") and "shape" not in given["class"]:
+            said.insert(0, given["class"])
+        self.lines[-1] += f"⟨{'; '.join(said)}⟩" if said else ""
+
+    def handle_endtag(self, tag):
+        if tag not in self.ALONE:
+            assert self.open.pop() == tag
+        self.lines[-1] += " " if tag == "text" else ""
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.lines[-1] += data
+
+
 def plain(sentence):
     """A sentence without the marks of its inline elements."""
     return re.sub("[\ufdd0-\ufdef]", "", sentence)
@@ -66,11 +106,6 @@ def said(value, digits=3, sign=False):
 
 def percent(value, digits=1):
     return f"{100 * value:.{digits}f} %"
-
-
-def at(scale, value):
-    """The place of a value, as a mark has it."""
-    return f"{1.5 + 97 * (value - scale[0]) / (scale[1] - scale[0]):.2f}%"
 
 
 def spread(key, mean, se, low, high):

@@ -11,7 +11,7 @@ from report_cases import a_case
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.inspect.sources import Row
 from manykernels.kernels import RBF, KernelList, Linear
-from manykernels.report import _covariate_table, _joined, _measure, _results, _words, _worth, describe
+from manykernels.report import _joined, _measure, _words, _worth, describe
 
 rng = np.random.default_rng(3)
 
@@ -108,39 +108,6 @@ def test_work_on_columns_is_shared_by_folds_and_outputs(mode, monkeypatch):
     assert asked.get("refits") == (None if mode == "fast" else (4, 40, 3, 3))
     assert asked["shuffled"] == (5, 40, 1, 3)
     assert [unit.columns for unit in sorted(plan.units, key=lambda u: u.columns)] == [(0,), (1,), (2,)]
-
-
-def test_a_table_of_coefficients_has_some_outputs_and_names_and_counts_the_others():
-    names = [f"z{k}" for k in range(43)]
-    W = np.arange(6 * 43.0).reshape(6, 43) / 100
-    found = {"names": names, "coefficients": W.tolist(), "columns": names, "ratio": "odds ratio"}
-    facts = {"model": {"covariates": found, "classes": [f"c{t}" for t in range(6)]}}
-    page = _covariate_table.coefficients(facts).html()
-    assert "3 more are in the JSON file" in page and "z39" in page and "z40" not in page
-    for t in range(6):
-        assert (f"c{t}" in page) == (t < 4)
-    assert f"{np.exp(W[3, 39]):#.4g}" in page and f"{W[3, 39]:#.4g}" in page
-    one = {"names": names[:2], "coefficients": [[0.5, 800.0]], "columns": names[:2], "ratio": ""}
-    page = _covariate_table.coefficients({"model": {"covariates": one, "classes": None}}).html()
-    assert "more are in the JSON file" not in page and "0.5000" in page and "800.0" in page
-    assert _covariate_table.coefficients({"model": {"covariates": None, "classes": None}}) == ""
-
-
-def test_groups_show_what_the_first_units_are_worth_in_each():
-    units = [{"name": f"u{k}"} for k in range(7)]
-    worth = [{f"u{k}": 0.1 * k + 0.01 * s for k in range(7) if k != 1} for s in range(2)]
-    sites = [{"name": f"site {s}", "examples": 10 + s, "score": 0.5 + s, "baseline": 0.25, "relevance": worth[s]}
-             for s in range(2)]  # fmt: skip
-    facts = {"sources": {"sites": sites, "units": units, "measure": "relevance"}, "score": {"measure": "R²"}}
-    page = _results._sites(facts).html()
-    for k in range(7):
-        assert (f">u{k}<" in page) == (k in (0, 2, 3, 4))  # four that were measured, in the order of the units
-    for text in ("+0.410", "+0.400", "+0.010", "1.500", "0.250", ">11<"):
-        assert text in page
-    assert "have the relevance of the first sources" in page
-    facts["sources"] |= {"measure": "permute"}
-    assert "have the loss when shuffled of the first sources" in _results._sites(facts).html()
-    assert _results._sites({"sources": {"sites": []}}) is None
 
 
 def test_the_most_frequent_class_is_that_of_all_data_where_a_sample_was_measured():

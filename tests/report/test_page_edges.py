@@ -1,9 +1,10 @@
 """The page at the edges of its rules: facts that are just enough for a sentence or a mark, and facts that just fail."""
 
 import pytest
-from pages import Page, a_source, at, facts_of, plain, spread
+from pages import Page, a_source, facts_of, plain, spread
 
-from manykernels.report import _charts, _details, _html, _page, _rate_views, _results, _words
+from manykernels.report import _html, _words
+from manykernels.report._page import section
 
 
 def a_unit(name, mean, low, share=0.1, se=0.02, **own):
@@ -90,56 +91,11 @@ def test_guesses_and_samples_in_words():
     assert "a local maximum of the marginal likelihood" in _words.certificate({"model": model})
 
 
-def test_headers_have_a_tick_for_each_round_number():
-    page = _charts.axis(_charts.Scale(-0.5, 0.5), 3).html()
-    assert [page.count(f'text-anchor="{side}"') for side in ("start", "middle", "end")] == [1, 1, 1]
-    assert page.index('"start"') < page.index('"middle"') < page.index('"end"') and ">−0.5<" in page
-    assert ">50 %<" in _charts.axis(_charts.Scale(0.0, 0.7), 3, True).html()
-
-
-@pytest.mark.parametrize(("low", "high", "shown"), [(0.0, 1.0, True), (-1.0, 0.0, True), (0.1, 1.0, False)])
-def test_zero_has_a_line_if_the_scale_has_a_zero(low, high, shown):
-    marks = Page(_charts.interval(_charts.Scale(low, high), 0.2, 0.3, 0.4, "", True, 0.0)).marks
-    assert [given["x1"] for _, given in marks if given.get("class") == "zero"] == [at((low, high), 0.0)] * shown
-    assert [given["class"] for _, given in marks].count("tick") == 1  # a share of 0 too
-
-
-def test_a_bin_without_examples_has_no_bar():
-    heights = [given["height"] for _, given in Page(_charts.histogram([1, 0, 1000])).marks]
-    assert heights == ["1.0", "0.0", "16.0"]
-
-
-@pytest.mark.parametrize(("n", "numbers"), [(15, range(1, 16)), (24, range(1, 25, 2)), (26, [1, 5, 10, 15, 20, 25])])
-def test_heat_maps_number_their_rows(n, numbers):
-    values = [[float(i == j) for j in range(n)] for i in range(n)]
-    page = _charts.heat_map(values, [f"k{i}" for i in range(n)], "")
-    found = [part.partition("<")[0] for part in page.html().split(">")]
-    assert [int(text) for text in found if text.isdigit()] == [k for k in numbers for _ in range(2)]
-
-
-def test_descents_cover_their_goal_and_draw_a_gap_of_zero_at_the_bottom():
-    page = _charts.descent([("", [(0.0, 1.0), (1.0, 0.1), (2.0, 0.0)])], 1e-3, "", "gap")
-    assert all(f'dy="-4">−{k}<' in page.html() for k in (1, 2, 3))  # ticks of 10 to these powers
-    knots = [float(given["cy"]) for tag, given in Page(page).marks if tag == "circle"]
-    assert knots == pytest.approx([10, 10 + 180 / 3, 10 + 180])
-    short = _charts.descent([("", [(0.0, 1.0), (1.0, 0.1)])], None, "", "gap").html()
-    assert ">0<" in short and ">1<" in short and ">0.5<" not in short
-
-
-def test_two_curves_have_the_first_and_the_last_colour():
-    for names in (("first", "third"), ("first", "second", "third")):
-        curves = [(f"risk {k}", [(0.0, 1.0), (1.0, 0.5)], 2.0) for k in range(len(names))]
-        marks = Page(_charts.steps(curves, 2.0, "")).marks
-        lines = [(given["class"], given["points"]) for _, given in marks if "data-t" in given]
-        assert [kind for kind, _ in lines] == [f"curve {name}" for name in names]
-        assert all(points.split()[-1] == "334.0,110.0" for _, points in lines)  # on to the last time
-
-
 def test_columns_of_exactly_ten_sources_need_no_note():
     def told(many):
         sources = {f"s{k}": {} for k in range(many)}
         weights = {"rows": [], "kernels": many, "sources": sources, "columns": {"s0": [("x", 0.6), ("y", 0.4)]}}
-        return Page(_details.kernels({"weights": weights})).words
+        return Page(section("kernels", {"weights": weights})).words
 
     assert "10 heaviest" not in told(10) and "The columns of the 10 heaviest of 11 sources" in told(11)
 
@@ -149,57 +105,11 @@ def test_fifty_steps_are_listed_under_their_measure(measure):
     steps = [{"step": k, "time": 0.1 * k, "gap": 1.0 / (k + 1)} for k in range(55)]
     runs = [{"class": None, "steps": steps}]
     found = {"measure": measure, "tol": 1e-3, "runs": runs, "total": 1, "seconds": 123.4}
-    page = Page(_details.convergence({"convergence": found}))
+    page = Page(section("convergence", {"convergence": found}))
     up = {"gap": "The relative duality gap", "stationarity": "The distance from a stationary point"}[measure]
     ((_, rows, _),) = page.tables.values()
     assert len(rows) == 50 and rows[-1][0][0] == "49" and f"{up} after each step" in page.words
     assert "123 s in all" in page.words and "class" not in page.words
-
-
-def figures_of(**own):
-    """{head: number} of the main numbers."""
-    facts = facts_of(**own)
-    facts["weights"]["alive"] = 2
-    parts = _page._figures(facts).html().split("<dt>")[1:]
-    return {part.partition("</dt>")[0]: part.partition("<dd>")[2].partition("</dd>")[0] for part in parts}
-
-
-def test_the_main_numbers_are_those_of_the_facts():
-    score = facts_of()["score"] | {"areas": {"rows": [{"mean": 0.91234}], "total": 1}}
-    right, guess, gap = "of held-out examples are predicted correctly", "for a guess without the features", "from the o"
-    found = figures_of(score=score)
-    assert found.pop("kernels have weight") == "2 of 3"
-    assert (found.pop(right), found.pop(guess)) == ("80.0 ± 5.0 %", "55.0 %")
-    assert [(head[: len(gap)], value) for head, value in found.items()] == [(gap, "0.03 %")]
-    assert figures_of(score=score | {"threshold": {}})["area under the ROC curve, held out"] == "0.912"
-    model = facts_of()["model"]
-    found = figures_of(model=model | {"gap": None, "stationarity": 2e-4, "covariates": {"columns": []}})
-    assert found["from a stationary point"] == "2.0e−4" and found["for the covariates alone"] == "55.0 %"
-    found = figures_of(model=model | {"gap": None}, score=score | {"measure": "R²"})
-    assert len(found) == 3 and "0.800 ± 0.050" in found.values() and "from a stationary point" not in found
-    gap = "from the optimum at most (duality gap)"
-    assert figures_of(score={"why": "none"}).keys() == {gap, "kernels have weight"}
-
-
-def test_the_footer_lists_what_took_time():
-    told = _page._footer({"cost": {"score": 2.0, "stability": 0.06, "alignment": 0.01, "examples": 0.5}}).html()
-    parts = "held-out scores and relevance 2.0 s, stability 0.1 s, single examples 0.5 s."
-    assert f"took 2.6 s: {parts}" in told
-
-
-def test_a_score_that_is_not_nested_is_marked_at_the_top():
-    nested = {"done": False, "candidates": 6, "why": "it was saved."}
-    facts = facts_of(score={"nested": nested})
-    (told,) = _rate_views.warnings(facts)
-    assert "among 6 candidates" in told and told.endswith("it was saved.")
-    assert Page(_rate_views.searched(facts)).words == plain(told)
-    assert _rate_views.warnings(facts_of(score={"nested": nested | {"done": True}})) == []
-
-
-@pytest.mark.parametrize("value", [-0.25, 0.25, 0.0])
-def test_a_threshold_other_than_zero_is_told(value):
-    score = {"threshold": {"at": value, "positive": "ill"}, "measure": "accuracy"}
-    assert bool(Page(_rate_views.moved(score)).words) == (value != 0)
 
 
 def test_numbers_counts_and_names():
@@ -207,24 +117,7 @@ def test_numbers_counts_and_names():
     assert [_html.decimals(reach) for reach in (1250.0, 12.5, 1.0, 0.5, 0.0123)] == [0, 2, 3, 3, 4]
     assert [_html.count(k, "fold") for k in (0, 1, 2)] == ["0 folds", "1 fold", "2 folds"]
     long = "a name of more than thirty letters, in which the end matters"
-    (mark,) = Page(_html.element("p", _html.name(long, 30))).marks or [None]
-    assert mark is None and f'title="{long}"' in _html.element("p", _html.name(long, 30)).html()
-
-
-def test_scales_of_accuracies_end_at_one():
-    score = facts_of()["score"] | {"folds": [0.99], "baseline_folds": [0.5], "low": 0.9, "high": 1.0}
-    page = Page(_results.sure(facts_of(score=score | {"mean": 0.99})))
-    (ring,) = [given["cx"] for _, given in page.marks if given.get("class") == "ring own"]
-    assert ring == at((0.48, 1.0), 0.99)
-
-
-def test_a_hundred_points_are_all_listed_and_quantiles_have_a_share_below():
-    points = [[0.01 * k, 0.02 * k] for k in range(100)]
-    facts = facts_of(score={"measure": "D²", "points": points, "points_total": 100, "error": 0.5, "below": 0.875})
-    facts["model"]["quantile"] = 0.9
-    page = Page(_results._told(facts))
-    assert "the first" not in page.words and "examples are shown" not in page.words
-    assert "87.5 % of the values lie at or below their prediction; q = 0.9 asks for 90.0 %." in page.words
+    assert f'title="{long}">a name' in _html.name(long, 30).translate(_html.MARKS)
 
 
 def test_sources_say_how_they_were_joined_and_what_was_not_measured():
@@ -234,7 +127,7 @@ def test_sources_say_how_they_were_joined_and_what_was_not_measured():
 
     def told(*units, **own):
         sources = facts_of()["sources"] | {"rows": rows, "units": list(units)} | own
-        return Page(_results.sources(facts_of(sources=sources)))
+        return Page(section("sources", facts_of(sources=sources)))
 
     lightest, halves, single = "The lightest sources are", "share half of the columns of", "of a group were left out"
     page = told(columns)
@@ -253,7 +146,7 @@ def test_sources_say_how_they_were_joined_and_what_was_not_measured():
 def test_groups_beyond_the_table_are_counted(many):
     units = [a_unit(f"g{k}", 0.5 - 0.01 * k, 0.1, members=["p", "q"], why="columns", kernels=1) for k in range(many)]
     sources = facts_of()["sources"] | {"rows": [a_source("a", 0.5)], "units": units, "total": 3, "left_share": 0.25}
-    (_, rows, note), *_ = Page(_results.sources(facts_of(sources=sources))).tables.values()
+    (_, rows, note), *_ = Page(section("sources", facts_of(sources=sources))).tables.values()
     assert len(rows) == 41 and ("2 groups of sources more" in note) == (many == 42)
     assert "1 of 3 sources" in note and "25.0 %" in note and ("more." in note) == (many == 42)
 
@@ -264,7 +157,7 @@ def test_sites_have_the_first_four_units(measure):
     site = {"name": "north", "examples": 9, "score": 0.8, "baseline": 0.5, "relevance": dict.fromkeys("uvwxyz", 0.1)}
     facts = facts_of()
     facts["sources"] |= {"units": units, "sites": [site, site], "measure": measure}
-    page = Page(_results._sites(facts))
+    page = Page(section("sources", facts))
     heads, _, _ = page.tables["Each group held out"]
     assert heads[4:] == list("uvwx")
     assert ("have the loss when shuffled of" in page.words) == (measure == "permute")
@@ -277,18 +170,11 @@ def a_decision(**own):
     return plain | parts | own
 
 
-def test_bars_of_decisions_share_a_scale_that_covers_the_others():
-    page = Page(_results.examples(facts_of(examples={"label": "decision", "rows": [a_decision()]})))
-    bars = [(given["x"], given["width"]) for tag, given in page.marks if tag == "rect"]
-    assert bars == [(at((-2.0, 2.0), 0.0), f"{97 / 8:.2f}%"), (at((-2.0, 2.0), -2.0), f"{97 / 2:.2f}%")]
-    assert "1 other" in str(page.tables) and "true" not in str(list(page.tables))
-
-
 def test_decisions_say_whose_they_are():
     for held, said in (([False], "No example was held out"), ([True], "The examples were held out"),
                        ([True, False], "The notes mark decisions")):  # fmt: skip
         rows = [a_decision(held_out=one) for one in held]
-        page = Page(_results.examples(facts_of(examples={"label": "decision", "rows": rows})))
+        page = Page(section("examples", facts_of(examples={"label": "decision", "rows": rows})))
         assert said in page.words
         notes = [note for _, _, note in page.tables.values()]
         assert any("by the fitted model" in note for note in notes) == (len(held) == 2)

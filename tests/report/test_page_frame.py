@@ -1,6 +1,5 @@
 """The frame of a page: links, heads and tools of its tables; and facts at places that few requests reach."""
 
-import re
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -16,7 +15,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
 from manykernels.inspect.fold import Fold
 from manykernels.kernels import RBF, Linear
-from manykernels.report import _measure, _rates, _repeat, _results, _words, _worth
+from manykernels.report import _measure, _rates, _repeat, _words, _worth
 from manykernels.report._html import name, strong
 from manykernels.report._options import ReportOptions
 
@@ -267,17 +266,3 @@ def test_sources_of_groups_are_measured_singly_too_the_heaviest_first():
         assert [len(unit.members) for unit in plan.units] == [2, 1]
         assert [row.name for row in plan.rows if row.kind == "source"] == [unit.name for unit in plan.units]
         assert [row.name for row in plan.sources] == ["a", "b", "c"]
-
-
-def test_the_table_of_sites_says_what_was_measured():
-    units = [a_source(one, 0.25, members=[one], why="") for one in "abcde"]
-    row = {"name": "north", "examples": 1200, "score": 0.75, "baseline": 0.5,
-           "relevance": {one: 0.01 * k for k, one in enumerate("edcba")}}  # fmt: skip
-    facts = facts_of()
-    facts["sources"] |= {"units": units, "sites": [row], "measure": "permute"}
-    page = _results._sites(facts).html()
-    frame = Frame(page)
-    given, heads = frame.tables["Each group held out"]
-    assert heads[4:] == ["a", "b", "c", "d"] and "data-tools" in given and "loss when shuffled" in page
-    cells = [re.sub("<[^>]*>", "", cell) for cell in re.findall("<t[dh].*?</t[dh]>", page.split("<tbody")[1], re.S)]
-    assert cells == ["north", "1,200", "75.0 %", "50.0 %", "+0.040", "+0.030", "+0.020", "+0.010"]

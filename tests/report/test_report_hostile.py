@@ -12,7 +12,7 @@ from injected import ATTACKS, KERNELS, Reader, X, hostile_reports, strangers
 import manykernels
 from manykernels import MKLClassifier
 from manykernels.inspect import relevance
-from manykernels.report import Report
+from manykernels.report import Report, _html
 from tables import run
 
 ROOT = Path(manykernels.__file__).parent
@@ -90,32 +90,22 @@ def test_a_notebook_shows_names_as_text():
         assert not {"img", "meta", "i"} & set(read.tags) and read.tags.count("script") == 1
 
 
-def test_elements_are_made_in_one_place_only():
-    """No text of the code holds a tag, so that there is none that text could be put into."""
-    from manykernels import _markup as markup
-
-    tag = re.compile(f"</?({'|'.join([*markup.TAGS, 'strong', 'bdi'])})\\b")
-    files = [*(ROOT / "report").glob("*.py"), *(ROOT / "inspect").rglob("*.py"), *(ROOT / "estimators").rglob("*.py")]
-    for path in files:
-        tree = ast.parse(path.read_text())
-        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
-            said = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-            if id(node) not in docs and said != "<!doctype html>":
-                assert not tag.search(said), (path, said)
-            assert not (isinstance(node, ast.Attribute) and node.attr == "_html"), path
-    with pytest.raises(TypeError, match="cannot be formatted into a text"):
-        f"{markup.element('p')}"
-    for tag, attributes, why in (
-        ("iframe", {}, "tag='iframe' is not allowed on a page"),
-        ("p", {"onclick": "x"}, "'onclick' is not allowed as an attribute"),
-        ("a", {"href": "javascript:x"}, "its own sections only"),
-        ("p", {"src": ""}, "'src' is not allowed as an attribute"),
-    ):
-        with pytest.raises(ValueError, match=why):
-            markup.element(tag, **attributes)
-    with pytest.raises(TypeError, match="give a text or an element"):
-        markup.element("p", 3)
+def test_templates_escape_all_but_the_files_of_the_package():
+    """No text of the code holds a tag, no template trusts a value, and values of attributes are quoted."""
+    tag = re.compile(r"</?(p|div|span|b|i|strong|bdi|code|t[dhr]|table|svg|text|rect|line|a|section)\b[^>]*>")
+    for folder in ("report", "inspect", "estimators"):
+        for path in (ROOT / folder).rglob("*.py"):
+            tree = ast.parse(path.read_text())
+            docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+            found = [node.value for node in texts if id(node) not in docs and tag.search(node.value)]
+            assert set(found) <= set(_html.MARKS.values()), path
+    templates = list(ROOT.rglob("*.jinja"))
+    assert len(templates) > 10
+    for path in templates:
+        text = path.read_text()
+        assert re.findall(r"(\w+)\|safe", text) == (["style", "script"] if path.name == "page.html.jinja" else [])
+        assert "autoescape" not in text and "Markup" not in text and not re.search(r"=\{\{", text)
 
 
 def test_the_script_writes_texts_and_no_markup():

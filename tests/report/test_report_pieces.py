@@ -13,25 +13,24 @@ from manykernels import MKLClassifier, Views
 from manykernels.inspect.sources import Row
 from manykernels.kernels import RBF, KernelList
 from manykernels.report import (
-    _covariate_table,
     _decisions,
     _held_out,
     _joined,
     _measure,
-    _rate_views,
     _rates,
     _survival,
     _worth,
     describe,
 )
 from manykernels.report._nested import chosen_in_folds
+from manykernels.report._page import section
 
 rng = np.random.default_rng(12)
 
 
 def covariate_table(coefficients, names, ratio=None, classes=None, columns=("z",)):
     found = {"columns": list(columns), "names": names, "coefficients": coefficients, "ratio": ratio}
-    page = Page(_covariate_table.coefficients({"model": {"covariates": found, "classes": classes}}))
+    page = Page(section("covariates", {"model": {"covariates": found, "classes": classes}}))
     return page.tables["Covariates, in the fit on all data"]
 
 
@@ -67,14 +66,6 @@ def test_long_curves_keep_two_hundred_steps():
     for n, kept in ((540, 180), (900, 200)):
         found = _survival.curves(times(n, True), [np.arange(n)], [rng.random(n)])["survival"]["groups"]
         assert [len(group["curve"]) for group in found] == [kept] * 3
-
-
-def test_long_times_have_no_decimals_and_no_p_is_told():
-    group = {"name": "low", "examples": 3, "events": 2, "last": 30.0, "curve": [[2.5, 0.75], [12.5, 0.5]]}
-    page = Page(_survival.shown({"groups": [group, group | {"name": "high", "last": 9.0}]}))
-    assert "p = " not in page.words and "p < " not in page.words
-    ((_, rows, _),) = page.tables.values()
-    assert rows[0][3][0] == "12"  # times of more than 20 have no decimals
 
 
 def test_up_to_twelve_classes_have_an_area():
@@ -121,13 +112,6 @@ def test_probabilities_are_those_of_the_fitted_model():
     assert asked == [True] and found.proba.shape == (3, 2) and found.why == ""
     fold.model = SimpleNamespace()
     assert "no probabilities" in _rates.held(None, fold, np.arange(3), np.zeros((3, 1))).why
-
-
-def test_calibration_is_drawn_between_0_and_1():
-    rows = [{"said": s, "came": c, "count": 10, "low": s, "high": s} for s, c in ((0.4, 0.5), (0.6, 0.5))]
-    _, picture = _rate_views._calibration({"event": "ill", "rows": rows, "off": 0.1, "brier": 0.2})
-    circles = [float(given["cx"]) for tag, given in Page(picture).marks if tag == "circle"]
-    assert circles == pytest.approx([46 + 288 * (0.02 + 0.96 * s) for s in (0.4, 0.6)], abs=0.06)
 
 
 def test_columns_that_are_the_same_or_alike():

@@ -14,8 +14,9 @@ from manykernels import MKLClassifier, MKLRegressor, MKLSurvival
 from manykernels.inspect.sources import Row
 from manykernels.kernels import RBF
 from manykernels.pairs import Pairs
-from manykernels.report import _details, _held_out, _joined, _measure, _rates, _survival, describe
+from manykernels.report import _held_out, _joined, _measure, _rates, _survival, describe
 from manykernels.report._decisions import choose, ranked
+from manykernels.report._page import section
 
 rng = np.random.default_rng(5)
 
@@ -402,7 +403,7 @@ def test_categories_are_counted_from_the_most_frequent_on():
 def test_kernels_that_a_table_leaves_out_still_have_weight():
     rows = [{"name": f"k{m}", "source": "a", "share": 0.2} for m in range(3)]
     facts = {"weights": {"kernels": 12, "alive": 8, "rows": rows, "sources": {"a": {}, "b": {}}}}
-    page = _details.kernels(facts).html()
+    page = section("kernels", facts)
     assert "4 kernels have no weight at all." in page and "5 more hold 40" in page
     facts["weights"] |= {"alive": 12}
-    assert "All kernels have weight." in _details.kernels(facts).html()
+    assert "All kernels have weight." in section("kernels", facts)

@@ -12,8 +12,7 @@ from manykernels.inspect import AlignmentDisplay, bootstrap_weights, relevance
 from manykernels.inspect.fold import Fold
 from manykernels.inspect.sources import Row
 from manykernels.kernels import RBF, KernelList, Linear
-from manykernels.report import _held_out, _joined, _nested, _rate_views, _report, _words, _worth, describe
-from manykernels.report._charts import Scale, bar, heat_map, scatter
+from manykernels.report import _held_out, _joined, _nested, _report, _words, _worth, describe
 
 rng = np.random.default_rng(17)
 X = rng.normal(size=(60, 3))
@@ -99,13 +98,6 @@ def test_the_search_within_folds_counts_all_its_fits(monkeypatch):
     assert not found["done"] and found["why"].startswith("12 fits")
 
 
-def test_the_choice_of_most_folds_is_told():
-    chosen = [{"C": C, "regularizer": "1"} for C in (0.1, 2.0, 2.0)]
-    facts = {"score": {"nested": {"done": True, "candidates": 4, "chosen": chosen}},
-             "sources": {"method": "fast", "refitted": None}}  # fmt: skip
-    assert "2 of 3 folds chose C = 2 and regularizer=1." in _rate_views.searched(facts).html()
-
-
 def test_gaps_above_the_tolerance_are_told():
     model = {"stationarity": None, "gap": 0.02, "tol": 0.01}
     assert "raise max_iter" in _words.certificate({"model": model})
@@ -120,18 +112,6 @@ def test_numbers_that_json_lacks_are_null():
 def test_common_categories_are_the_most_frequent():
     found = describe._column("c", np.array(list("dddddccccbbba"), object))
     assert found["common"] == ["d", "c", "b"] and found["counts"] == [5, 4, 3, 1] and found["different"] == 4
-
-
-def test_marks_rise_to_the_right_and_upwards():
-    low, high = (bar(Scale(-1.0, 1.0), value).html() for value in (-0.5, 0.5))
-    assert 'class="bar neg"' in low and 'class="bar pos"' in high
-    cells = heat_map([[1.0, -0.5], [-0.5, 1.0]], ["u", "v"], "both").html()
-    assert cells.count('class="neg"') == 2 and cells.count('class="pos"') == 2
-    page = scatter([(0.0, 0.0), (1.0, 0.5)], "points", "x", "y").html()
-    (x0, y0), (x1, y1) = [
-        [float(part.split(f'{key}="')[1].split('"')[0]) for key in ("cx", "cy")] for part in page.split("<circle")[1:]
-    ]
-    assert x1 > x0 and y1 < y0 and (x1 - x0) / 288 == pytest.approx(2 * (y0 - y1) / 250, rel=0.01)
 
 
 def test_groups_are_sorted_by_all_their_weight():

@@ -13,8 +13,8 @@ from sklearn.model_selection import StratifiedKFold
 from manykernels import MKLClassifier, MKLRegressor, Views, load
 from manykernels.inspect import relevance
 from manykernels.kernels import RBF, Categorical, Linear
-from manykernels.report import _results
 from manykernels.report._joined import alike_columns, identical_columns, identical_views
+from manykernels.report._page import section
 from manykernels.report._words import RELEVANT
 
 
@@ -155,7 +155,7 @@ def test_the_dot_of_a_source_is_filled_where_it_is_clearly_worth_something(both,
     for row in [*facts["sources"]["rows"], *facts["sources"]["units"]]:
         if row["name"] == "site":
             row |= {"relevance_low": low, "relevance": low + 0.1, "relevance_high": low + 0.2, "drop": drop}
-    dots = re.findall('class="dot( clear)?"[^>]*data-t="site:', _results.sources(facts).html())
+    dots = re.findall('class="dot( clear)?"[^>]*data-t="site:', section("sources", facts))
     assert dots == [" clear" if filled else ""]
 
 
