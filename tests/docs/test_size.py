@@ -1,11 +1,13 @@
 """`.ci/size` counts what formatting cannot hide."""
 
+import re
 import runpy
 from pathlib import Path
 
 import pytest
 
-nodes = runpy.run_path(str(Path(__file__).parents[2] / ".ci" / "size"))["nodes"]
+ROOT = Path(__file__).parents[2]
+nodes = runpy.run_path(str(ROOT / ".ci" / "size"))["nodes"]
 CODE = "def double(x):\n    return x + x\n"
 
 
@@ -24,3 +26,9 @@ def test_layout_docstrings_and_names_do_not_count(same):
 
 def test_more_code_counts_more():
     assert nodes(CODE) < nodes(CODE.replace("x + x", "x + x + x")) < nodes(CODE + CODE)
+
+
+def test_the_docs_by_hand_have_at_most_60000_words():
+    built = {"gallery", "generated", "papers", "support-table.md"}
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if not built & set(page.parts)]
+    assert sum(len(re.findall(r"\w+", page.read_text(encoding="utf-8"))) for page in pages) <= 60_000
