@@ -2,58 +2,50 @@
 
 Numbers, texts, None and lists are written as JSON values; everything else is a JSON object whose key `is` names its
 kind. Small arrays are written in the text, larger ones as separate members. Each member is used once, so that the
-length of a file bounds the memory that its values take.
+length of a file bounds the memory that its arrays take.
 """
 
 import math
 import os
 import re
 import types
-from collections import Counter
 
 import numpy as np
 import scipy.sparse as sp
 
-from ._state import check, check_array, check_index, check_integer, check_is, check_plain, check_sparse
+from ._state import check, check_is, check_sparse
 from ._tags import TRANSFORMER, reader, tag_of
 from ._validation import Bytes
 
 MAX_INLINE = 8  # entries of an array in the text
-MIN_SPARSE_ENTRIES = 2**22  # entries that all sparse arrays of a file together may have, more if the reader says so
-MAX_AXES = 32  # axes of an array
-MAX_LARGE_INTEGERS = 1024  # integers beyond 64 bits in a file
-MAX_SAME_HASH = 16  # keys with the same hash in a set or dict; Python compares them one by one
-_MEMBER = re.compile(r"a[0-9]{1,9}")
 _NUMBER = re.compile(r"[<|][biuf][1248]")
-_PLAIN = (str, float, type(None))  # written as JSON values
-_KEYS = (str, int, float, type(None), np.generic)  # keys of dicts, members of sets
+_KEYS = (str, int, float, type(None), np.generic)  # keys of dicts
 _PAIRWISE, _PROCESS = "sklearn.metrics.pairwise", "sklearn.gaussian_process.kernels"
 _FUNCTIONS = ("_kernel", "_similarity", "_distances")
 _WORDS = {tuple: "tuple", set: "set", frozenset: "frozenset"}
+_MAKERS = {"tuple": tuple, "set": set, "frozenset": frozenset, "slice": lambda items: slice(*items), "pairs": dict}
 
 
 class Encoder:
-    """Encodes values as JSON; `arrays` {name: array} are the members to write beside the text.
+    """Encodes values as JSON; `arrays` {name: array} are the members to write beside the text."""
 
-    With `most`, sparse arrays are written as their nonzero entries, truth values as bits and NumPy scalars as plain
-    numbers, within the limits of a `Decoder` with the same `most`.
-    """
-
-    def __init__(self, most=None):
-        self.sparse, self.left, self.arrays = most is not None, _most(most), {}
+    def __init__(self):
+        self.arrays = {}
 
     def encode(self, value, where):
         """`value` as JSON; `where` is its path in the model, for errors."""
         if isinstance(value, Bytes):
             return int(value)
-        if value is None or isinstance(value, (bool, int, float, str)) and type(value).__module__ == "builtins":
+        if value is None or type(value) in (bool, int, float, str):
             return value
-        if isinstance(value, list) or self.sparse and type(value) is tuple:
+        if isinstance(value, list):
             return self._list(value, where)
         if isinstance(value, np.ndarray):
             return self._array(value, where)
+        if isinstance(value, np.generic) and _NUMBER.fullmatch(value.dtype.str):
+            return {"is": "scalar", "dtype": value.dtype.str, "value": value.item()}
         if isinstance(value, np.generic):
-            return self._scalar(value)
+            return {"is": "entry", "of": self._aside(np.asarray(value))}
         if isinstance(value, os.PathLike):
             return os.fspath(value)
         if type(value) in _WORDS:
@@ -85,36 +77,16 @@ class Encoder:
     def _array(self, value, where):
         if value.dtype == object:
             return {"is": "objects", "shape": value.shape, "items": self._list(value.ravel().tolist(), where)}
-        if value.flags.f_contiguous and not value.flags.c_contiguous:  # a member of its own keeps the order of entries
-            return {"is": "array", "of": self._aside(value)}
-        if value.size <= MAX_INLINE and _NUMBER.fullmatch(value.dtype.str):
+        mine = value.flags.f_contiguous and not value.flags.c_contiguous  # a member keeps the order of entries
+        if value.size <= MAX_INLINE and _NUMBER.fullmatch(value.dtype.str) and not mine:
             return {"is": "numbers", "dtype": value.dtype.str, "shape": value.shape, "items": value.ravel().tolist()}
-        if value.dtype == bool and self._saves(value):
-            return {"is": "bits", "of": self._aside(np.packbits(value)), "shape": value.shape}
-        if 3 * np.count_nonzero(value) < 2 * value.size < 2**33 and self._saves(value):
-            at = np.flatnonzero(value)
-            aside = self._aside(value.ravel()[at]), self._aside(at.astype(np.uint32))
-            return {"is": "few", "of": aside[0], "at": aside[1], "shape": value.shape}
         return {"is": "array", "of": self._aside(value)}
-
-    def _saves(self, array):
-        """Whether a sparse or packed form of the array takes fewer bytes."""
-        fits = array.size <= self.left
-        self.left -= array.size * fits
-        return fits
 
     def _aside(self, array):
         """The name of the member that holds the array."""
         name = f"a{len(self.arrays)}"
         self.arrays[name] = array
         return name
-
-    def _scalar(self, value):
-        if self.sparse:
-            return value.item()
-        if _NUMBER.fullmatch(value.dtype.str):
-            return {"is": "scalar", "dtype": value.dtype.str, "value": value.item()}
-        return {"is": "entry", "of": self._aside(np.asarray(value))}
 
     def _other(self, value, where):
         module, name, tag = type(value).__module__, type(value).__qualname__, tag_of(type(value))
@@ -155,174 +127,86 @@ def is_function(value):
 class Decoder:
     """Decodes JSON with the arrays of an `Archive`; `found` are classes from outside the package, by tag.
 
-    All sparse arrays together have at most `most` entries; None allows no sparse array.
+    Old checkpoints have arrays whose zeros no bytes fill: all together may have `most` entries.
     """
 
-    KINDS = (
-        "array", "numbers", "bits", "few", "scalar", "entry", "objects", "tuple", "set", "frozenset", "slice", "dict",
-        "pairs", "csr", "function", "process", "part",
-    )  # fmt: skip
-
-    def __init__(self, archive, found, most=None):
-        self.archive, self.found, self.left = archive, found, _most(most)
-        self.unread, self.large = set(archive.checksums()), 0
+    def __init__(self, archive, found, most=-1):
+        self.archive, self.found, self.left = archive, found, most
+        self.unread = set(archive.checksums())
 
     def decode(self, node):
         if isinstance(node, list):
-            for i, item in enumerate(node):  # in place, to save memory
-                if not isinstance(item, _PLAIN):
-                    node[i] = self.decode(item)
-            return node
+            return [self.decode(item) for item in node]
         if not isinstance(node, dict):
-            if isinstance(node, int) and not -(2**63) <= node < 2**64:  # they make it easy to collide hashes
-                self.large += 1
-                most = MAX_LARGE_INTEGERS
-                check(self.large <= most, f"it holds more than {most} integers beyond 64 bits")
             return node
         kind = node["is"]
-        if kind not in self.KINDS:
-            raise ValueError(f"it holds the unknown kind {str(kind)[:80]!r}")
-        return getattr(self, f"_{kind}")(node)  # its own method, one of KINDS
+        if kind == "part":
+            tag = check_is("a tag", node["tag"], str)[:80], check_is("a version", node["version"], int)
+            cls = reader(tag, self.found, str(node.get("class", ""))[:80])
+            return cls.from_state(self._state(node["state"]))
+        if kind == "dict":
+            return self._state(node["items"])
+        if kind in ("array", "entry"):
+            array = self._member(node["of"])
+            return array if kind == "array" else array[()]
+        if kind == "scalar":
+            check(isinstance(node["value"], bool | int | float), "a number is something else")
+            return _number(node["dtype"]).type(node["value"])
+        if kind == "numbers":
+            check(len(node["items"]) <= MAX_INLINE, "an array in the text is too long")
+            return np.array(node["items"], _number(node["dtype"])).reshape(node["shape"])
+        if kind in ("bits", "few"):
+            return self._spread(node, math.prod(node["shape"]))
+        if kind in ("function", "process"):
+            return _of_sklearn(kind, node["name"], self._state(node.get("state", {})))
+        items = self.decode(check_is(f"a {kind!r:.80}", node["items"], list))
+        if kind == "objects":
+            value = np.empty(len(items), dtype=object)
+            for i, item in enumerate(items):
+                value[i] = item
+            return value.reshape(node["shape"])
+        if kind == "csr":
+            check_sparse(*items, *node["shape"])
+            return (sp.csr_array if node["array"] else sp.csr_matrix)(tuple(items), shape=tuple(node["shape"]))
+        check(kind in _MAKERS, f"it holds the unknown kind {kind!r:.80}")
+        return _MAKERS[kind](items)
+
+    def _state(self, items):
+        return {name: self.decode(item) for name, item in check_is("a state", items, dict).items()}
 
     def _member(self, name):
-        check(isinstance(name, str) and _MEMBER.fullmatch(name), f"an array is called {str(name)[:80]!r}")
+        check(re.fullmatch("a[0-9]{1,9}", name), f"an array is called {name[:80]!r}")
         self.unread.remove(f"{name}.npy")
         return self.archive.array(f"{name}.npy")
 
-    def _items(self, node, *kinds):
-        items = self.decode(node["items"])
-        if not isinstance(items, list) or kinds and not all(isinstance(item, kinds) for item in items):
-            raise ValueError(f"a {node['is']} in it holds something else")
-        return items
-
-    def _shape(self, node, size=None):
-        """The shape that a node declares, for `size` entries."""
-        shape = check_is("shape", node["shape"], list)
-        check(len(shape) <= MAX_AXES, f"an array has {len(shape)} axes")
-        shape = [check_integer("an entry of shape", length, 0, 2**48) for length in shape]
-        count = math.prod(shape)
-        check(size is None or count == size, f"an array of {size} has shape {shape}")
-        return shape, count
-
-    def _entries(self, node):
-        """The shape and size of a sparse array; all of them together have a bound."""
-        shape, size = self._shape(node)
+    def _spread(self, node, size):
+        """An array of bits, or one of zeros but for a few entries."""
+        check(0 <= size <= self.left, f"an array has {size} entries")
         self.left -= size
-        check(self.left >= 0, f"an array has {size} entries")
-        return shape, size
-
-    def _array(self, node):
-        return self._member(node["of"])
-
-    def _numbers(self, node):
-        values = check_is("numbers", node["items"], list)
-        numbers = len(values) <= MAX_INLINE and all(isinstance(v, bool | int | float) for v in values)
-        check(numbers, "an array in the text is too long, or does not hold numbers")
-        return np.array(values, _dtype(node["dtype"])).reshape(self._shape(node, len(values))[0])
-
-    def _bits(self, node):
-        shape, size = self._entries(node)
-        value = self._member(node["of"])
-        check_array("bits", value, np.uint8, -(-size // 8))
-        return np.unpackbits(value, count=size).view(bool).reshape(shape)
-
-    def _few(self, node):
-        shape, size = self._entries(node)
-        entries, at = self._member(node["of"]), self._member(node["at"])
-        check_index("at", at, size, len(entries), ascending=True, dtype=np.uint32)
+        entries = self._member(node["of"])
+        if node["is"] == "bits":
+            return np.unpackbits(entries, count=size).view(bool).reshape(node["shape"])
         value = np.zeros(size, entries.dtype)
-        value[at] = entries
-        return value.reshape(shape)
-
-    def _scalar(self, node):
-        check(isinstance(node["value"], bool | int | float), "a number is something else")
-        return np.array(node["value"], _dtype(node["dtype"]))[()]
-
-    def _entry(self, node):
-        array = self._member(node["of"])
-        check(array.ndim == 0, "a number in it is an array")
-        return array[()]
-
-    def _objects(self, node):
-        items = self._items(node)
-        value = np.empty(len(items), dtype=object)
-        for i, item in enumerate(items):
-            value[i] = item
-        return value.reshape(self._shape(node, len(items))[0])
-
-    def _tuple(self, node):
-        return tuple(self._items(node))
-
-    def _set(self, node):
-        return set(_with_hashes(self._items(node, *_KEYS, tuple, frozenset)))
-
-    def _frozenset(self, node):
-        return frozenset(self._set(node))
-
-    def _slice(self, node):
-        return slice(*self._items(node, *_KEYS))
-
-    def _dict(self, node):
-        return {key: self.decode(item) for key, item in check_is("items", node["items"], dict).items()}
-
-    def _pairs(self, node):
-        keys = [self.decode(key) for key, _ in node["items"]]
-        check(all(isinstance(key, _KEYS) for key in keys), "a dict in it has a key of another type")
-        value = dict.fromkeys(_with_hashes(keys))
-        check(len(value) == len(keys), "a dict in it has a key twice")
-        for key, (_, item) in zip(keys, node["items"], strict=True):
-            value[key] = self.decode(item)
-        return value
-
-    def _csr(self, node):
-        parts, shape = self._items(node), tuple(node["shape"])
-        check_sparse(*parts, *shape)
-        return (sp.csr_array if node["array"] else sp.csr_matrix)(tuple(parts), shape=shape)
-
-    def _function(self, node):
-        from sklearn.metrics import pairwise
-
-        value = getattr(pairwise, check_is("name", node["name"], str), None)  # scikit-learn's module
-        check(is_function(value), f"it names {node['name'][:80]!r} where a kernel of scikit-learn should be")
-        return value
-
-    def _process(self, node):
-        """A kernel of scikit-learn's Gaussian processes, made from its parameters."""
-        from sklearn.gaussian_process import kernels
-
-        cls = getattr(kernels, check_is("name", node["name"], str), None)  # scikit-learn's module
-        named = isinstance(cls, type) and issubclass(cls, kernels.Kernel) and cls.__module__ == _PROCESS
-        check(named, f"it names {node['name'][:80]!r} where a kernel of Gaussian processes should be")
-        state = self._state(node)
-        for name, value in state.items():
-            check_plain(name, value, (kernels.Kernel,))
-            numbers = not name.endswith(("_bounds", "metric", "_kwargs"))
-            check(not (numbers and isinstance(value, str | None)), f"{name} is {value!r}")
-        kernel = cls(**state)
-        check(kernel.get_params(deep=False).keys() == state.keys(), f"{cls.__name__} has other parameters")
-        return kernel
-
-    def _state(self, node):
-        return {name: self.decode(item) for name, item in check_is("a state", node["state"], dict).items()}
-
-    def _part(self, node):
-        tag = check_is("a tag", node["tag"], str)[:80], check_integer("a version", node["version"], 1, 2**31)
-        cls = reader(tag, self.found, str(node.get("class", ""))[:80])
-        return cls.from_state(self._state(node))
+        value[self._member(node["at"])] = entries
+        return value.reshape(node["shape"])
 
 
-def _most(most):
-    """The entries that all sparse arrays together may have; -1 refuses even an empty one."""
-    return -1 if most is None else max(most, MIN_SPARSE_ENTRIES)
-
-
-def _dtype(name):
-    check(isinstance(name, str) and _NUMBER.fullmatch(name) is not None, f"it names the dtype {str(name)[:80]!r}")
+def _number(name):
+    check(_NUMBER.fullmatch(name), f"it names the dtype {name[:80]!r}")
     return np.dtype(name)
 
 
-def _with_hashes(keys):
-    """`keys` of a set or dict; a ValueError if too many have the same hash."""
-    most = max(Counter(map(hash, keys)).values(), default=0)
-    check(most <= MAX_SAME_HASH, f"{most} keys in it have one hash")
-    return keys
+def _of_sklearn(kind, name, state):
+    """A kernel function of scikit-learn, or a kernel of its Gaussian processes, made from its parameters."""
+    from sklearn.gaussian_process import kernels
+    from sklearn.metrics import pairwise
+
+    found = getattr(pairwise if kind == "function" else kernels, name, None)  # a module of scikit-learn
+    if kind == "function":
+        check(is_function(found), f"it names {name[:80]!r} where a kernel of scikit-learn should be")
+        return found
+    named = isinstance(found, type) and issubclass(found, kernels.Kernel) and found.__module__ == _PROCESS
+    check(named, f"it names {name[:80]!r} where a kernel of Gaussian processes should be")
+    kernel = found(**state)
+    check(kernel.get_params(deep=False).keys() == state.keys(), f"{name} has other parameters")
+    return kernel

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from manykernels import _codec
 from manykernels._codec import Decoder, Encoder
 from manykernels._state import (
     check_array,
@@ -39,10 +38,10 @@ class Members:
         return self.arrays[name]
 
 
-def there_and_back(value, most=None):
-    encoder = Encoder(most)
+def there_and_back(value):
+    encoder = Encoder()
     node = json.loads(json.dumps(encoder.encode(value, "value")))
-    decoder = Decoder(Members(encoder.arrays), {}, most)
+    decoder = Decoder(Members(encoder.arrays), {})
     found = decoder.decode(node)
     assert not decoder.unread  # each member is used, and once
     return found
@@ -90,45 +89,12 @@ def test_objects_in_any_order_come_back_at_their_places():
     assert same(value, there_and_back(np.asfortranarray(value))) and same(value.T, there_and_back(value.T))
 
 
-@pytest.mark.parametrize("dtype", [bool, np.float64, np.int32, np.float32])
-@pytest.mark.parametrize("share", [0.1, 0.6, 0.68, 1.0])
-@pytest.mark.parametrize("size", [8, 9, 16, 17, 64])
-def test_arrays_with_zeros_come_back_and_take_less(dtype, share, size):
-    value = sparse(size, dtype, share).reshape(-1, 1 if size % 2 else 2)
-    encoder = Encoder(10**6)
-    node = encoder.encode(value, "")
-    nonzero = np.count_nonzero(value)
-    expected = "numbers" if size <= 8 else "bits" if dtype is bool else "few" if 3 * nonzero < 2 * size else "array"
-    assert node["is"] == expected and same(value, there_and_back(value, 10**6))
-    assert Encoder().encode(value, "")["is"] in ("numbers", "array")  # in model files every entry has its bytes
-
-
-def test_zeros_are_counted_over_all_arrays(monkeypatch):
-    monkeypatch.setattr(_codec, "MIN_SPARSE_ENTRIES", 100)
-    encoder = Encoder(0)
-    kinds = [encoder.encode(sparse(60, float, 0.1), "")["is"] for _ in range(2)] + [
-        encoder.encode(sparse(40, float, 0.1), "")["is"]
-    ]
-    assert kinds == ["few", "array", "few"] and encoder.left == 0
-    node = {"is": "bits", "of": "a0", "shape": [10, 10]}
-    full = Members({"a0": np.zeros(13, np.uint8)})
-    assert Decoder(full, {}, 0).decode(dict(node)).shape == (10, 10)
-    with pytest.raises(ValueError, match="101 entries"):
-        Decoder(full, {}, 0).decode(node | {"shape": [101]})
-    with pytest.raises(ValueError, match="entries"):
-        Decoder(full, {}, None).decode(dict(node))
-    assert Decoder(full, {}, 0).decode(node | {"shape": [97, 1]}).shape == (97, 1)  # of the same 13 bytes
-    with pytest.raises(ValueError, match="bits has shape"):
-        Decoder(full, {}, 0).decode(node | {"shape": [96]})
-
-
 def test_sets_scalars_and_sparse_matrices_come_back():
     assert there_and_back({1, "a", (2, 3)}) == {1, "a", (2, 3)} and there_and_back(frozenset({1})) == frozenset({1})
     for make in (sp.csr_array, sp.csr_matrix):
         value = make(sparse(30, float, 0.2).reshape(5, 6))
         found = there_and_back(value)
         assert type(found) is type(value) and (found != value).nnz == 0 and found.shape == (5, 6)
-    assert there_and_back((1, [2], np.float64(1.5)), 10) == [1, [2], 1.5]  # a checkpoint keeps plain values
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel
     from sklearn.metrics.pairwise import cosine_similarity
 
@@ -149,18 +115,17 @@ def test_sets_scalars_and_sparse_matrices_come_back():
         {"is": "numbers", "dtype": "<f8", "shape": [1], "items": ["a"]},
         {"is": "scalar", "dtype": "<f8", "value": [1]}, {"is": "array", "of": "b0"}, {"is": "unheard"},
         {"is": "few", "of": "a0", "at": "a1", "shape": [3]}, {"is": "objects", "shape": [2], "items": [1]},
-        {"is": "numbers", "dtype": "<f8", "shape": [1] * 33, "items": [0.0]},
-        {"is": "pairs", "items": [[1, 2], [1, 3]]}, {"is": "pairs", "items": [[{"is": "tuple", "items": []}, 2]]},
-        {"is": "few", "of": "a0", "at": "a2", "shape": [5]},
-        {"is": "pairs", "items": [[1, 2], [{"is": "tuple", "items": []}, 2]]},
-        {"is": "entry", "of": "a0"}, {"is": "function", "name": "_return_float_dtype"}, {"is": "dict", "items": []},
+        {"is": "numbers", "dtype": "<f8", "shape": [1] * 99, "items": [0.0]},
+        {"is": "pairs", "items": [[1, 2], [[1], 3]]}, {"is": "pairs", "items": [[1, 2, 3]]},
+        {"is": "few", "of": "a0", "at": "a1", "shape": [-3]}, {"is": "few", "of": "a0", "at": "a1", "shape": [2**40]},
+        {"is": "function", "name": "_return_float_dtype"}, {"is": "dict", "items": []},
     ],
 )  # fmt: skip
 def test_damaged_values_are_refused(node):
     at = np.array([0, 3], np.uint32)
     members = Members({"a0": np.array([1.0, 2.0]), "a1": at, "a2": at[::-1].copy()})
-    with pytest.raises((ValueError, KeyError, TypeError)):
-        Decoder(members, {}, 0).decode(node)
+    with pytest.raises((ValueError, KeyError, TypeError, IndexError)):
+        Decoder(members, {}, 100).decode(node)
 
 
 def refuses(check, *args, **options):

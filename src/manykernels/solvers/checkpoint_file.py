@@ -28,7 +28,8 @@ from .base import Control
 
 WRITE_INTERVAL = 5.0  # seconds between two writes, at least,
 WRITE_PAUSE = 20  # and at least this many times the duration of the last write
-MAX_SPARSE_VECTORS = 64  # all sparse arrays together have at most this many times the entries of a
+MAX_SPARSE_VECTORS = 64  # sparse arrays of old files together have at most this many times the entries of a
+MIN_SPARSE_ENTRIES = 2**22  # and this many for a small a
 LEFTOVER_AGE = 3600.0  # seconds without a change after which a temporary file is abandoned
 
 
@@ -67,7 +68,7 @@ class Checkpoint:
 
     def _parts(self, stream):
         size = os.fstat(stream.fileno()).st_size
-        options = {"most": MAX_SPARSE_VECTORS * self.size, "accept": self._accept}
+        options = {"most": max(MAX_SPARSE_VECTORS * self.size, MIN_SPARSE_ENTRIES), "accept": self._accept}
         content = _archive.read(stream, "checkpoint", size, "its members are not packed", **options)
         check("identity" in content, "it does not say of which fit it is")
         if "chosen" in content:
@@ -144,7 +145,7 @@ class Checkpoint:
         try:
             content = {"identity": self.identity, "parts": parts}
             content |= {} if self.chosen is None else {"chosen": self.chosen}
-            _archive.write(self.path, "checkpoint", content, False, MAX_SPARSE_VECTORS * self.size)
+            _archive.write(self.path, "checkpoint", content, packed=False)
         finally:
             self.last = time.monotonic()
             self.cost = self.last - begun
