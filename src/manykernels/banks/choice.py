@@ -83,10 +83,9 @@ def choose_bank(
     device="cpu",
     smooth=False,
     before=None,
-    keep=None,
     **options,
 ):
-    """The bank of a `KernelList` on X; `options` are those of every bank.
+    """The bank of a `KernelList` on X; `options` are those of every bank, and `keep` of `PairwiseBank` for the host.
 
     features : "auto", see below; "never" for pairs; or another key of `STORES`, which says where the vectors of
         explicit features are kept and raises an error if a kernel has none
@@ -96,13 +95,12 @@ def choose_bank(
     device : the parameter of estimators; with "auto", explicit features stay on the host
     smooth : whether the loss is, and is fitted at one C: then products with tables of words are few
     before : called with the number of kernels before the host compares pairs, if given
-    keep : the parameter of `PairwiseBank`, for the host
     small : examples up to which pairs are compared in float64, default `MAX_FLOAT64_EXAMPLES`
 
     "auto" uses explicit features if all kernels have some and `worth_features` and `cheaper` say so. Pairs are
     compared in float32 if `tol` and the variance of the kernels allow it.
     """
-    named = features not in ("auto", "never")
+    keep, named = options.pop("keep", None), features not in ("auto", "never")
     pays = named or wanted or worth_features(kernels, n_examples(X), X, smooth)
     features_pay = features != "never" and not exact and pays
     device = None if device == "auto" and features_pay else choose_device(device, n_examples(X))

@@ -91,7 +91,7 @@ class DeviceBank(OnDevice, PairwiseBank):
     def _free_bytes(self):
         """None: the large arrays are on the device."""
 
-    def _keep(self):
+    def _keep(self, keep=None):
         """Keeps nothing on the host."""
 
     def _make_tiles(self, budget):
