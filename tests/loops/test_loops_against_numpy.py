@@ -137,6 +137,14 @@ def test_a_point_is_scaled_onto_its_constraint_and_nothing_goes_to_the_largest()
         assert alone[[0, 2]].tolist() == [0.0, 0.0] and 0.2 * alone[1] + 0.6 * alone[1] ** p == pytest.approx(1.0)
 
 
+def test_the_proximal_step_of_one_entry_has_all_its_digits_for_every_power():
+    """½(x − z)² + (w/2) x² is least at z / (1 + w), whatever p is."""
+    for p in (1.0001, 1.01, 1.3, 3.0, 16.0, 100.0):
+        for z, w in ((0.4, 5311.0), (3.7, 1e-4), (1e-3, 0.7)):
+            found = lp_projection.prox_squared_norm(np.array([z]), w, p)
+            np.testing.assert_allclose(found, z / (1 + w), rtol=1e-14)
+
+
 def test_a_decreasing_sequence_pools_from_its_first_entry_on():
     for x, found in (
         ([1.0, 3.0], [2.0, 2.0]),

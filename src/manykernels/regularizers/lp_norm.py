@@ -98,9 +98,9 @@ class LpNorm(Regularizer):
             return project_simplex(z)
         if self.p == 2:
             return z / size
-        from ..loops.lp_projection import project
+        from ..loops.lp_projection import project_mixed
 
-        return project(z, self.p)
+        return project_mixed(z, np.zeros(len(z)), np.ones(len(z)), self.p)
 
     def minimise(self, model: Any, theta: np.ndarray, tolerance: float, max_steps: int = 500) -> np.ndarray:
         if self.p > 1:
