@@ -13,7 +13,7 @@ from manykernels.inspect.fold import Fold
 from manykernels.inspect.held_out import _accuracy, _roc_auc
 from manykernels.inspect.sources import Row
 from manykernels.kernels import RBF, Laplacian, Linear, On
-from manykernels.kernels.table import scaler
+from manykernels.kernels.table_scaler import TableScaler
 from manykernels.regularizers import WeightedLpNorm
 
 
@@ -51,15 +51,15 @@ def test_kernels_see_only_the_columns_that_are_left(alone):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(80, 4)) * [1, 1, 1, 30] + [0, 5, 0, 100]
     y = X[:, 0] * X[:, 1] > 0
-    part = [2, 3] if alone else [0, 1]
-    kernels = [("wide", RBF(0.1), None, "error", None, scaler()), ("scale", RBF("scale")), ("first", RBF(0.3), [0, 1])]
+    part, scaler = [2, 3] if alone else [0, 1], TableScaler([("columns", 4)])
+    kernels = [("wide", RBF(0.1), None, "error", None, scaler), ("scale", RBF("scale")), ("first", RBF(0.3), [0, 1])]
     kernels = [kernels[1], kernels[2], ("last", Laplacian("median"), [2, 3])]
-    model = MKLClassifier([*kernels, ("wide", scaler(), RBF(0.1), [0, 1, 2, 3])], C=1.0, tol=1e-6)
+    model = MKLClassifier([*kernels, ("wide", scaler, RBF(0.1), [0, 1, 2, 3])], C=1.0, tol=1e-6)
     fold = Fold(model, X, y, None, np.arange(60), np.arange(60, 80), _accuracy)
     ((machine, f, _),) = fold.refits([Row("", "source", np.zeros(4, bool), (2, 3))], alone)
     own = ("last", Laplacian("median"), [2, 3]) if alone else ("first", RBF(0.3), [0, 1])
     fresh = clone(model).set_params(
-        kernels=[("scale", RBF("scale"), part), own, ("wide", scaler(), RBF(0.2), part)]
+        kernels=[("scale", RBF("scale"), part), own, ("wide", TableScaler([("columns", 2)]), RBF(0.2), part)]
     ).fit(X[:60], y[:60])  # fmt: skip
     assert machine.gap <= 1e-6
     np.testing.assert_allclose(f[:, 0], fresh.decision_function(X[60:]), atol=2e-2)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
 
 import manykernels
 from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
@@ -43,6 +44,17 @@ def test_gaps_count_neither_in_the_mean_nor_in_the_variance(weight):
     alone = TableScaler(PARTS).fit_transform(FRAME[known], sample_weight=own[known])[:, 0]
     np.testing.assert_allclose(z[known], alone, atol=1e-9)
     assert (z[~known] == 0).all()
+
+
+@pytest.mark.parametrize("weight", [None, rng.uniform(0.1, 3, N)], ids=["equal", "weighted"])
+def test_columns_of_their_own_variance_are_those_of_scikit_learns_scaler(weight):
+    """Gaps become 0 afterwards, and a column that varies by rounding alone keeps its unit."""
+    X = rng.normal(1e3, [1, 1e-2, 50], size=(N, 3))
+    X = np.column_stack([X, np.full(N, 0.1), np.full(N, 0.3)])
+    X[::5, 2], X[3, 4] = np.nan, np.nextafter(0.3, 1)
+    Z = TableScaler([("columns", 5)]).fit_transform(X, sample_weight=weight)
+    expected = np.nan_to_num(StandardScaler().fit(X, sample_weight=weight).transform(X))
+    np.testing.assert_allclose(Z, expected, atol=1e-9)
 
 
 def test_two_categories_are_as_far_apart_as_two_standardised_numbers():
@@ -124,3 +136,13 @@ def test_no_rows_are_refused_with_the_reason():
     model = MKLRegressor(C=1.0).fit(frame, frame.a)
     with pytest.raises(ValueError, match="no examples"):
         model.predict(frame[:0])
+
+
+def test_columns_are_saved_with_a_factor_each():
+    X = rng.normal(size=(9, 3)) * [1, 10, 100]
+    scaler = TableScaler([("columns", 3)]).fit(X)
+    state = scaler.to_state()
+    np.testing.assert_array_equal(TableScaler.from_state(state).transform(X), scaler.transform(X))
+    for factor in (np.ones(2), np.ones((3, 1)), 1.0):
+        with pytest.raises(ValueError, match="factor"):
+            TableScaler.from_state(state | {"factor": [factor]})

@@ -10,7 +10,7 @@ from typing import Any
 import manykernels as mk
 
 from ..kernels.column_kinds import describe, entries, is_number_text
-from ..kernels.table import scaler, words
+from ..kernels.table import words
 from ..kernels.table_scaler import TableScaler
 from ._columns import indicators
 from ._data import is_number, numeric_names, pick
@@ -184,7 +184,8 @@ def _scaled(frame, others):
         own = indicators(frame, name) if others.get(name) == "categories" else [name]
         columns += own
         parts.append(("dates", 1) if others.get(name) == "dates" else ("numbers", len(own)))
-    return columns, "zero", TableScaler(parts) if others else scaler()  # new examples may have missing values
+    parts = parts if others else [("columns", len(parts))]
+    return columns, "zero", TableScaler(parts)  # new examples may have missing values
 
 
 def _matching(frame, column):

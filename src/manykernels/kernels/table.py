@@ -178,7 +178,7 @@ def called(columns: Sequence[ColumnFacts], which: Sequence[int]) -> str:
 def _scaler_of(columns, which):
     """The transformer that scales some columns, so that each counts the same."""
     parts = [columns[k].part for k in which]
-    return scaler() if {*parts} == {("numbers", 1)} else TableScaler(parts)
+    return TableScaler([("columns", len(parts))] if {*parts} == {("numbers", 1)} else parts)
 
 
 def words() -> Features:
@@ -186,15 +186,6 @@ def words() -> Features:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return Features(TfidfVectorizer())
-
-
-def scaler() -> Any:
-    """A transformer that standardises columns, and fills missing values with means; new examples may have some."""
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True))
 
 
 def _mixture(name, columns, which, n, what):

@@ -18,9 +18,10 @@ from .._validation import shown
 from .categorical import Indicators
 from .frames import are_missing_texts, is_frame, missing_entries, to_numbers, values
 
-KINDS = ("numbers", "categories", "dates", "decimal commas")
+KINDS = ("numbers", "columns", "categories", "dates", "decimal commas")
 DAYS_OF_CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}
 _DATE = re.compile(r"(b')?\s*\d{4}-\d")
+EPSILON = float(np.finfo(float).eps)
 MIN_CYCLES = 1.5  # in the training dates, for a cycle that is used
 
 
@@ -30,6 +31,7 @@ class TableScaler(Tagged, BaseEstimator):
         φ_part(x) = (z(x) − mean z) / √(Σ_j var z_j)
 
     A part ("numbers", w) is w columns of numbers, and ("decimal commas", 1) a column of texts such as "0,31".
+    ("columns", w) are w columns of numbers that have a variance of 1 each.
     ("categories", 1) is a column whose z are the indicators of its categories. ("dates", 1) is a column whose z are the
     days and, where the training dates span more than one and a half of them, sine and cosine of the year, the week and
     (if there are times) the day. A missing number or date is replaced by the mean; a missing or new category has no
@@ -67,9 +69,12 @@ class TableScaler(Tagged, BaseEstimator):
             known = ~np.isnan(z)
             mass = np.maximum(w @ known, np.finfo(float).tiny)
             mean = w @ np.where(known, z, 0.0) / mass
-            variance = float((w @ np.where(known, z - mean, 0.0) ** 2 / mass).sum())
+            variance = w @ np.where(known, z - mean, 0.0) ** 2 / mass
+            variance[variance <= (len(x) * EPSILON * mean) ** 2] = 0.0  # rounding alone
+            variance = variance if kind == "columns" else variance.sum()
+            factor = 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0))
             self.mean_.append(mean)
-            self.factor_.append(1.0 / np.sqrt(variance) if variance > 0 else 1.0)
+            self.factor_.append(factor if kind == "columns" else float(factor))
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -99,7 +104,7 @@ class TableScaler(Tagged, BaseEstimator):
             if kind == "dates":
                 column[np.isnan(days(column, label))] = None
             elif kind != "categories":
-                column[:] = to_numbers(column, lambda label=label: [label], "." if kind == "numbers" else ",")
+                column[:] = to_numbers(column, lambda label=label: [label], "," if kind == "decimal commas" else ".")
         return x
 
     def owners(self) -> list[int]:
@@ -122,6 +127,9 @@ class TableScaler(Tagged, BaseEstimator):
         cuts = np.split(x, np.cumsum(widths)[:-1], axis=1)
         return [(kind, columns) for (kind, _), columns in zip(self.parts, cuts, strict=True)]
 
+    def __sklearn_clone__(self) -> TableScaler:
+        return TableScaler(self.parts)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -136,21 +144,24 @@ class TableScaler(Tagged, BaseEstimator):
         parts = [tuple(check_list("parts", part, (str, int), 2)) for part in check_is("parts", state["parts"], list)]
         for kind, width in parts:
             check(kind in KINDS, f"there is no kind {kind[:80]!r} of columns")
-            check_integer("parts", width, 1, 2**24 if kind == "numbers" else 1)
+            check_integer("parts", width, 1, 2**24 if kind in ("numbers", "columns") else 1)
         found = cls(parts)
         if state["learned"] is None:
             return found
         found.n_features_in_ = sum(width for _, width in parts)
         found.learned_ = check_list("learned", state["learned"], (Indicators, list, type(None)), len(parts))
         found.mean_ = check_list("mean", state["mean"], np.ndarray, len(parts))
-        found.factor_ = check_list("factor", state["factor"], float, len(parts))
-        for (kind, width), learned, mean in zip(parts, found.learned_, found.mean_, strict=True):
+        found.factor_ = check_list("factor", state["factor"], (float, np.ndarray), len(parts))
+        fitted = zip(parts, found.learned_, found.mean_, found.factor_, strict=True)
+        for (kind, width), learned, mean, factor in fitted:
             wanted = {"categories": Indicators, "dates": list}.get(kind, type(None))
             check(isinstance(learned, wanted), f"the {kind} of a part have another state")
             if kind == "dates":
                 check(set(learned) <= set(DAYS_OF_CYCLES), f"there are cycles {learned!r}")
             encoded = width if learned is None else learned.width if kind == "categories" else 1 + 2 * len(learned)
             check_array("mean", mean, np.float64, encoded)
+            check(isinstance(factor, float) or kind == "columns", f"the {kind} of a part have several factors")
+            check_array("factor", np.atleast_1d(factor), np.float64, width if kind == "columns" else 1)
         return found
 
 
