@@ -116,7 +116,7 @@ def test_probabilities_are_those_of_the_fitted_model():
 
 def test_columns_that_are_the_same_or_alike():
     zero = np.array([0.0, 1.0, 2.0, 0.0])
-    assert _joined.identical_columns(np.column_stack([zero, zero * -1.0 + 2 * zero, [-0.0, 1.0, 2.0, -0.0]])) == {
+    assert _joined.identical(np.column_stack([zero, zero * -1.0 + 2 * zero, [-0.0, 1.0, 2.0, -0.0]])) == {
         1: 0,
         2: 0,
     }

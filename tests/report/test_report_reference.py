@@ -253,9 +253,9 @@ def test_columns_with_the_same_values_and_those_that_are_alike():
     frame["s"] = frame["t"]
     frame["code"] = frame["t"].map({"u": "2", "v": "1", "w": "3"})
     frame["b down"] = -(frame["b"] ** 3)
-    assert _joined.identical_columns(frame) == {"c": "a", "a again": "a", "s": "t"}
+    assert _joined.identical(frame) == {"c": "a", "a again": "a", "s": "t"}
     table = np.column_stack([x, -0.0 * x, x, rng.normal(size=n), np.where(np.isnan(x), np.nan, x)])
-    assert _joined.identical_columns(table) == {2: 0, 4: 0}
+    assert _joined.identical(table) == {2: 0, 4: 0}
     found = _joined.alike_columns(frame)
     names = list(frame.columns)
     assert {names[k]: names[j] for k, j in found.items()} == {

@@ -246,6 +246,27 @@ class FileStack(Stack):
         return out
 
 
+class RootedStack(Stack):
+    """The matrices of a stack times `left` (M, n) and `right` (M, n'), 1/√k_m(x, x), in `combined` and `products`."""
+
+    def __init__(self, stack, left, right):
+        vars(self).update(vars(stack))
+        self.on_disk, self.left, self.right = stack.on_disk, left, right
+
+    def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
+        out = np.zeros((len(rows), len(cols)), dtype)
+        for m in np.flatnonzero(w):
+            block = self.matrix(m)[np.ix_(rows, cols)]
+            out += (w[m] * block * self.left[m][rows, None] * self.right[m][cols]).astype(dtype)
+        return out
+
+    def products(self, A, cols, rows, kernels, shift, n_jobs=None, symmetric=False):
+        out = np.empty((len(A), len(kernels), len(rows)))
+        for k, m in enumerate(kernels):
+            out[:, k] = (A * self.right[m][cols]) @ self.matrix(m)[np.ix_(rows, cols)].T * self.left[m][rows]
+        return out
+
+
 def _all(cols, n):
     """`cols`, or None if these are all n columns."""
     return None if len(cols) == n and np.array_equal(cols, np.arange(n)) else cols

@@ -10,10 +10,10 @@ from numpy.typing import DTypeLike
 
 from .._memory import MemoryBudget
 from .._threads import limit_blas, run_blocks, slices
-from ..kernels.normalize import precision, scales
+from ..kernels.normalize import inverse_root, precision, scales
 from ..kernels.spectra import corrected
 from ..kernels.stack import KernelStack
-from ._stack import FEW_ENTRIES, STACK_ROWS, Stack
+from ._stack import FEW_ENTRIES, STACK_ROWS, RootedStack, Stack
 from ._stack_checks import floor, is_indefinite, largest_skew, not_0, spread_out, survey_exactly
 from .base import Bank, DType, Index, Predictor
 from .dense_predictor import DensePredictor
@@ -91,15 +91,13 @@ class DenseBank(Bank):
         diagonals = stack.diagonals()
         if not np.isfinite(diagonals).all():
             raise ValueError(f"X holds NaN or infinity in {self._name(~np.isfinite(diagonals).all(1))}; clean it first")
-        self._root = None  # (M, n), 1/√k_m(x, x) if `spherical`
-        if normalize == "spherical":
-            root = np.sqrt(np.maximum(diagonals, 0))
-            self._root = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
+        self._root = inverse_root(diagonals) if normalize == "spherical" else None  # (M, n), 1/√k_m(x, x)
         total = self._survey(w, diagonals)
         self._shift = floor(stack.first_rows(), diagonals)
         self._single_shift = not_0(self._shift, diagonals)
         mean = diagonals @ w if self._root is None else (self._root > 0) @ w
         self.scale, self.usable = scales(mean, mean - total, normalize, precision(self.dtype))
+        self.stack = stack if self._root is None else RootedStack(stack, self._root, self._root)
         report_unusable(self.names, self.usable)
         self._diagonals = (diagonals if self._root is None else self._root > 0) * self.scale[:, None]
 
@@ -223,28 +221,16 @@ class DenseBank(Bank):
         symmetric = rows is cols or (rows is not None and cols is not None and np.array_equal(rows, cols))
         rows, cols = _indices(rows, self.n), _indices(cols, self.n)
         w, dtype = np.asarray(theta) * self.scale, np.dtype(dtype or self.dtype)
-        if self._root is None:
-            single = self.dtype == dtype == np.float32
-            shift = None if not shifted else self._single_shift if single else self._shift
-            return self.stack.combined(w, rows, cols, dtype, symmetric, self.n_jobs, shift)
-        total = np.zeros((len(rows), len(cols)), dtype)
-        for m in np.flatnonzero(w):
-            block = self.stack.matrix(m)[np.ix_(rows, cols)]
-            total += (w[m] * block * self._root[m][rows, None] * self._root[m][cols]).astype(dtype)
-        return total
+        single = self.dtype == dtype == np.float32
+        shift = None if not shifted else self._single_shift if single else self._shift
+        return self.stack.combined(w, rows, cols, dtype, symmetric, self.n_jobs, shift)
 
     def products(self, A: np.ndarray, support: np.ndarray, rows: Index = None, kernels: Index = None) -> np.ndarray:
         rows, support = _indices(rows, self.n), _indices(support, self.n)
         kernels = _indices(kernels, self.M)
-        if self._root is None:
-            P = self.stack.products(A, support, rows, kernels, self._shift, self.n_jobs, symmetric=True)
-            P *= self.scale[kernels, None]
-            return P
-        out = np.empty((len(A), len(kernels), len(rows)))
-        for k, m in enumerate(kernels):
-            block = self.stack.matrix(m)[np.ix_(rows, support)]
-            out[:, k] = (A * self._root[m][support]) @ block.T * (self._root[m][rows] * self.scale[m])
-        return out
+        P = self.stack.products(A, support, rows, kernels, self._shift, self.n_jobs, symmetric=True)
+        P *= self.scale[kernels, None]
+        return P
 
     def restrict(self, rows: np.ndarray, kernels: Index = None) -> Bank | None:
         """A compact copy if it is at most a quarter of what a pass over the stack reads."""

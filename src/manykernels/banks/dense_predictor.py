@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from ..kernels.normalize import inverse_root
 from ..kernels.spectra import projected
 from ..kernels.stack import KernelStack
-from ._stack import Stack
+from ._stack import RootedStack, Stack
 from .base import Predictor
 
 
@@ -38,7 +39,7 @@ class DensePredictor(Predictor):
         if self.removed is not None:
             stack = Stack(np.stack([projected(stack.matrix(m), U) for m, U in enumerate(self.removed)]))
         if self.root is None:
-            return stack, None
+            return stack
         diagonals = X.test_diagonals if isinstance(X, KernelStack) else None
         if diagonals is None:
             raise ValueError(
@@ -46,18 +47,13 @@ class DensePredictor(Predictor):
                 f"D of shape ({len(self.scale)}, n_new), pass a slice of a square KernelStack, or use "
                 "normalize='multiplicative'"
             )
-        d = np.sqrt(np.maximum(np.asarray(diagonals, float), 0))
-        return stack, np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
+        right = np.zeros(stack.shape[:0:-1])
+        right[:, self.support] = self.root
+        return RootedStack(stack, inverse_root(np.asarray(diagonals, float)), right)
 
     def combined(self, X, theta):
-        stack, root = self._open(X)
-        rows, w = np.arange(stack.shape[0]), np.asarray(theta) * self.scale
-        if root is None:
-            return stack.combined(w, rows, self.support, np.float64, n_jobs=self.n_jobs)
-        total = np.zeros((stack.shape[0], len(self.support)))
-        for m in np.flatnonzero(w):
-            total += w[m] * stack.matrix(m)[:, self.support] * root[m][:, None] * self.root[m]
-        return total
+        stack, w = self._open(X), np.asarray(theta) * self.scale
+        return stack.combined(w, np.arange(stack.shape[0]), self.support, np.float64, n_jobs=self.n_jobs)
 
     def decision(self, X, A, theta):
         theta = np.broadcast_to(np.atleast_2d(theta), (len(A), len(self.scale)))
@@ -66,17 +62,12 @@ class DensePredictor(Predictor):
         return np.einsum("tnm->tn", self.parts(X, A, theta))
 
     def parts(self, X, A, theta):
-        stack, root = self._open(X)
+        stack = self._open(X)
         theta = np.broadcast_to(np.atleast_2d(theta), (len(A), len(self.scale)))
         kernels, rows = np.flatnonzero(theta.any(axis=0)), np.arange(stack.shape[0])
         out = np.zeros((len(A), stack.shape[0], len(self.scale)))
         A = np.ascontiguousarray(A, dtype=np.float64)
-        if root is None:
-            P = stack.products(A, self.support, rows, kernels, np.zeros(len(self.scale)), self.n_jobs)
-        else:
-            P = np.empty((len(A), len(kernels), stack.shape[0]))
-            for k, m in enumerate(kernels):
-                P[:, k] = (A * self.root[m]) @ stack.matrix(m)[:, self.support].T.astype(np.float64) * root[m]
+        P = stack.products(A, self.support, rows, kernels, np.zeros(len(self.scale)), self.n_jobs)
         out[:, :, kernels] = (P * (theta * self.scale)[:, kernels, None]).transpose(0, 2, 1)
         return out
 
@@ -89,6 +80,6 @@ class DensePredictor(Predictor):
                 "combined_kernel of precomputed kernels is not available with normalize='spherical': divide the "
                 "matrices by sqrt(k_ii k_jj) yourself and use normalize=None"
             )
-        stack, _ = self._open(X)
+        stack = self._open(X)
         rows, cols = np.arange(stack.shape[0]), np.arange(stack.shape[1])
         return stack.combined(np.asarray(theta) * self.scale, rows, cols, stack.array.dtype, n_jobs=self.n_jobs)

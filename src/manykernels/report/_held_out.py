@@ -18,7 +18,7 @@ from ._decisions import Decisions
 from ._nested import chosen_in_folds
 from ._rates import Held, held, rates
 from ._survival import NoRisk, curves
-from ._worth import CONFIDENCE, SUFFIXES, Plan, certain, make_plan, measure_units, worth_of
+from ._worth import CONFIDENCE, Plan, certain, make_plan, measure_units, worth_of
 
 
 def fold_count(cv: Any, case: Case) -> int:
@@ -258,12 +258,10 @@ def _told(case: Case, told: list, answers: list[Held]) -> dict[str, Any]:
 def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     """A row for each source, the most relevant first, with its weight; and the units of the verdict."""
     shares = weights["sources"]
-    keep = [f"{key}{end}" for key in ("relevance", "drop", "permute", "gain", "alone") for end in SUFFIXES]
     measure = found.get("measure", "share")
 
     def read(name, own):
-        given = found.get("table", {}).get(name, {})
-        return {"name": name, **own, **{key: given[key] for key in (*keep, "alignment") if key in given}}
+        return {"name": name, **own, **found.get("table", {}).get(name, {})}
 
     def worth(row):
         return worth_of(row, measure)

@@ -1,6 +1,8 @@
 """Units of the verdict: single sources, and groups of sources that share columns."""
 
+from datetime import date
 from itertools import combinations
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +26,9 @@ MAX_COMPARED_COLUMNS = 2000  # in the search for columns that are alike
 
 
 class Unit(NamedTuple):
-    """Sources that are left out together: `why` is "" for one, else "columns" or "rest"; the others as in `Row`."""
+    """A `Row` of sources that are left out together: `why` is "" for one, else "columns" or "rest"."""
+
+    kind = "source"
 
     name: str
     members: list[str]
@@ -74,36 +78,22 @@ def most_refits(folds: int, n: int, M: int, outputs: int) -> int:
     return int(max(MAX_ENTRIES / (3 * folds * one), MIN_TRIED))
 
 
-def identical_columns(X: Any) -> dict[Any, Any]:
-    """{column: the first column with the same values in every row} of a table, by name or by position."""
-    table = is_frame(X) or isinstance(X, np.ndarray) and X.ndim == 2
-    if not table or np.prod(X.shape) > MAX_COMPARED_ENTRIES:
-        return {}
+def identical(X: Any) -> dict[Any, Any]:
+    """{column: the first with the same values in every row} of a table, by name or position; or views, by name.
+
+    Columns and views that have the same values in all rows are left out.
+    """
+    parts: dict[Any, Any] = {}
+    if is_views(X):
+        parts = {name: X[name] for name in (X.names if isinstance(X, Views) else X)}
+    elif is_frame(X) and np.prod(X.shape) <= MAX_COMPARED_ENTRIES:
+        parts = {name: np.asarray(X[name]) for name in X.columns}
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.size <= MAX_COMPARED_ENTRIES:
+        parts = dict(enumerate(X.T))
     first: dict[Any, Any] = {}
     same = {}
-    for key in X.columns if is_frame(X) else range(X.shape[1]):
-        values = np.asarray(X[key] if is_frame(X) else X[:, key])
-        known = ~missing_entries(values)
-        if values.dtype.kind in "OUS":
-            mark: Any = tuple(str(v) if k else None for v, k in zip(values, known, strict=True))
-            constant = len(set(mark)) < 2
-        else:
-            number = values.astype(float)
-            mark, constant = np.where(known, number + 0.0, np.nan).tobytes(), len(np.unique(number)) < 2
-        if not constant and first.setdefault(mark, key) != key:
-            same[key] = first[mark]
-    return same
-
-
-def identical_views(X: Any) -> dict[Any, str]:
-    """{view: the first view with the same values in every row}, of examples with several views."""
-    if not is_views(X):
-        return {}
-    names, present = (X.names, X.present) if isinstance(X, Views) else (list(X), {})
-    first: dict[Any, str] = {}
-    same = {}
-    for name in names:
-        values, there = _values_of(X[name]), present.get(name)
+    for name, part in parts.items():
+        values, there = _values_of(part), X.present.get(name) if isinstance(X, Views) else None
         mark = values, None if there is None else there.tobytes()
         if values is not None and first.setdefault(mark, name) != name:
             same[name] = first[mark]
@@ -111,7 +101,7 @@ def identical_views(X: Any) -> dict[Any, str]:
 
 
 def _values_of(part):
-    """The values of a view as a key; None if they are not compared."""
+    """The values of a column or a view as a key; None if they are not compared."""
     if isinstance(part, Sequences | list | tuple) and len(part) and isinstance(part[0], str):
         return tuple(part)
     if sp.issparse(part) and part.nnz <= MAX_COMPARED_ENTRIES:
@@ -125,10 +115,11 @@ def _values_of(part):
     if values.dtype.kind not in "biuf":
         items, lost = values.ravel().tolist(), missing_entries(values).ravel().tolist()
         known = tuple(None if gap else item for item, gap in zip(items, lost, strict=True))
-        plain = all(item is None or isinstance(item, str | bytes | int | float) for item in known)
-        return (part.shape, known) if plain else None
+        plain = all(item is None or isinstance(item, str | bytes | Number | date) for item in known)
+        return (part.shape, known) if plain and len(set(known)) > 1 else None
     number = values.astype(float) + 0.0  # -0.0 is 0.0
-    return part.shape, np.where(np.isnan(number), np.nan, number).tobytes()
+    bits = np.where(np.isnan(number), np.nan, number).view(np.int64)
+    return None if (bits == bits[:1]).all() else (part.shape, bits.tobytes())
 
 
 def alike_columns(X: Any) -> dict[int, int]:

@@ -11,21 +11,19 @@ from ..inspect.fold import Fold
 from ..inspect.held_out import measure_rows
 from ..inspect.sources import Row, kernel_rows, read_sources, shared_columns
 from ..kernels.frames import is_frame
-from ..kernels.view_data import n_examples
+from ..kernels.view_data import is_views, n_examples
 from ._case import CONFIDENCE, MAX_SOURCES, Case
 from ._joined import (
     MAX_SHUFFLED_KERNELS,
     Unit,
     alike_columns,
     find_units,
-    identical_columns,
-    identical_views,
+    identical,
     most_refits,
     most_shuffled,
     most_units,
 )
 
-SUFFIXES = ("", "_se", "_low", "_high")  # mean, standard error, and the ends of the interval
 PERMUTATIONS = 5  # of the held-out examples of a fold
 PERFECT = 0.995  # of scores that are at most 1
 AT_MOST_1 = "accuracy", "balanced_accuracy", "roc_auc", "average_precision", "concordance", "R²", "r2", "D²", "f1"
@@ -37,7 +35,7 @@ class Plan(NamedTuple):
 
     sources: list[Row]  # all sources of kernels, whose parts add up to a decision
     units: list[Unit]  # of the verdict
-    rows: list[Row]  # the units, and as the kind "kernel" sources of joined units
+    rows: list[Any]  # the units, and as the kind "kernel" sources of joined units
     refits: int | None  # the number of units that are left out and tried alone; None for all rows
     shared: list[Any]
 
@@ -47,7 +45,8 @@ def make_plan(case: Case, fold: Fold, relevance: str, folds: int) -> Plan:
     sources, full = read_sources(case.model, fold, case.sources, False), relevance == "full"
     share, n = fold.shares([row.wanted for row in sources]), n_examples(case.X)
     work = folds, n, fold.M, len(fold.every.solutions)
-    columns, same = sources[0].columns is not None, identical_columns(case.X)
+    columns, same = sources[0].columns is not None, identical(case.X)
+    same, views = ({}, same) if is_views(case.X) else (same, {})
     few = not columns and len(sources) <= MAX_SOURCES  # others are, say, hundreds of gene sets
     most = most_units(*work) if few else MAX_SHUFFLED_KERNELS
     if columns:
@@ -56,8 +55,8 @@ def make_plan(case: Case, fold: Fold, relevance: str, folds: int) -> Plan:
             same = {place[one]: place[first] for one, first in same.items()}
         cut = max(int(fold.split(row.columns)[1].sum()) for row in sources)
         most = most_shuffled(PERMUTATIONS, n, cut, case.X.shape[1])
-    units = find_units(fold.kernel_list, sources, share, same, most, identical_views(case.X))
-    rows = [Row(unit.name, "source", unit.wanted, unit.columns) for unit in units]
+    units = find_units(fold.kernel_list, sources, share, same, most, views)
+    rows: list[Any] = [*units]
     refits = 0 if relevance == "fast" else most_refits(*work) * (FULL if full else 1)
     if few:
         inside = {name for unit in units if unit.why == "columns" or unit.why and full for name in unit.members}
@@ -78,7 +77,8 @@ def measure_units(
     rng, tick = check_random_state(case.seed), lambda a, b: case.tick("relevance", a, b)
     orders = [[rng.permutation(size) for _ in range(PERMUTATIONS)] for size in sizes]  # as `inspect.relevance`
     result = measure_rows(plan.rows, fold, kept, orders, plan.refits, CONFIDENCE, n_jobs=case.n_jobs, callback=tick)
-    table = {row["name"]: {key: v for key, v in row.items() if v == v} for row in result.table()}
+    own = ("name", "kind", "weight")
+    table = {row["name"]: {k: v for k, v in row.items() if v == v and k not in own} for row in result.table()}
     single = {row.columns[0]: row.name for row in plan.rows if row.columns is not None and len(row.columns) == 1}
     near, d = (alike_columns(case.X), case.X.shape[1]) if single else ({}, 0)
     names = list(case.X.columns) if is_frame(case.X) else [f"column {k}" for k in range(d)]

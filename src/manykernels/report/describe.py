@@ -16,7 +16,7 @@ from ..kernels.stack import KernelStack
 from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views
 from ..sequences import Sequences
-from ._joined import identical_columns, identical_views
+from ._joined import identical
 
 MAX_COLUMNS = 40  # of a description
 MAX_ROWS = 20_000  # that a description reads
@@ -55,7 +55,7 @@ def _identical(X):
     """Lists of the names of columns, or views, with the same values in every row."""
     groups: dict[Any, list[str]] = {}
     label = str if is_frame(X) or is_views(X) else lambda key: f"column {key}"
-    for column, first in (identical_columns(X) | identical_views(X)).items():
+    for column, first in identical(X).items():
         groups.setdefault(first, [label(first)]).append(label(column))
     return list(groups.values())
 
