@@ -62,11 +62,19 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
     return Job(task, kernels, X, y, settings, chosen, of, covariates, commas)
 
 
-def read_for(model: Any, *where: Any, target: str | None = None, **options: Any) -> Any:
+def read_for(
+    model: Any,
+    data: str,
+    id: str | None,
+    say: Callable[[str], None],
+    labels: str | None = None,
+    target: str | None = None,
+    unique: bool = True,
+) -> Any:
     """The data, by `read_data`, as the fit of the model read them: with its ids and its decimal commas."""
     known = vars(model)
+    frame = read_data(data, id, say, labels, unique, target or known.get("target_name_"), known.get("id_name_"))
     id = known.get("id_name_")
-    frame = read_data(*where, target=target or known.get("target_name_"), known=id, **options)
     frame = frame.set_index(id) if frame.index.name is None and id in frame.columns else frame
     commas = frame.columns.intersection(known.get("decimal_commas_", ()))
     return frame.assign(**{name: as_numbers(frame[name], decimal=",") for name in commas})
