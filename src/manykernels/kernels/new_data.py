@@ -173,34 +173,23 @@ def _new_gaps(kernels, arrays, used):
 def _gaps(kernels, arrays, used):
     """{view: {name or position of a column: rows with missing values}}, of texts such as NA where they were read so."""
     found = {view: _missing(x) for view, x in arrays.X.items()}
-    for plan in _plans(kernels, used):
-        for column, rows in _marked(plan, arrays):
-            own = found[plan.name]
-            own[column] = np.union1d(own.get(column, rows), rows)
+    plans = [kernels.view_plans[v] for v in np.unique(kernels.view_of[used])]
+    for plan in plans:
+        plans += () if plan.join is None else plan.join.view_plans
+        numbers = plan.join is None and plan.reads == "numeric" and not plan.takes_objects
+        x = arrays.cut(*plan.where) if numbers else None
+        marks = np.zeros((1, 1), bool) if x is None or x.dtype.kind not in "OSU" else are_missing_texts(x)
+        view = plan.before_transformer(arrays) if marks.ndim == 2 and marks.any() else None
+        if view is None or is_frame(view.X):
+            continue
+        marks &= missing_entries(view.X) | (False if view.present is None else ~view.present[:, None])
+        X, own = arrays.X[plan.name], found[plan.name]
+        every = X.columns if is_frame(X) else range(x.shape[1]) if plan.columns is None else plan.columns.tolist()
+        columns = plan.column_names or every
+        for column, rows in zip(columns, marks.T, strict=True):
+            if rows.any():
+                own[column] = np.union1d(own.get(column, np.flatnonzero(rows)), np.flatnonzero(rows))
     return found
-
-
-def _plans(kernels, used):
-    """The plans of the views that kernels use, alone or within joins."""
-    for v in np.unique(kernels.view_of[used]):
-        plan = kernels.view_plans[v]
-        yield from [plan] if plan.join is None else _plans(plan.join, np.ones(plan.join.M, bool))
-
-
-def _marked(plan, arrays):
-    """(name or position of a column, rows) of texts such as NA that are missing numbers or dates to the kernels."""
-    numbers = plan.reads == "numeric" and not plan.takes_objects
-    x, X = arrays.cut(*plan.where) if numbers else None, arrays.X[plan.name]
-    if x is None or x.ndim != 2 or x.dtype.kind not in "OSU" or not (marks := are_missing_texts(x)).any():
-        return
-    view = plan.before_transformer(arrays)
-    if is_frame(view.X):
-        return
-    lost = missing_entries(view.X) if view.present is None else missing_entries(view.X) | ~view.present[:, None]
-    every = list(X.columns) if is_frame(X) else range(x.shape[1])
-    labels = plan.column_names or (every if plan.columns is None else plan.columns.tolist())
-    for j in np.flatnonzero((lost & marks).any(axis=0)):
-        yield labels[j], np.flatnonzero(lost[:, j] & marks[:, j])
 
 
 def _missing(x):
