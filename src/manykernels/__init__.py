@@ -63,8 +63,8 @@ __dir__ = __all__.copy  # dir() lists the public names alone
 
 def __getattr__(name):
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name], __name__), name)  # a module, by name
-    if name in __all__:  # a module
+        return getattr(import_module(_HOMES[name], __name__), name)
+    if name in __all__:
         return import_module("." + name, __name__)
     raise AttributeError(f"module 'manykernels' has no attribute {name!r}")
 

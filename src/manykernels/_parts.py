@@ -25,7 +25,7 @@ class Part(Stored):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """{name: value}; `deep` with the parameters of parts within, as `name__parameter`."""
-        params = {name: getattr(self, name) for name in self.defaults()}  # its own parameters
+        params = {name: getattr(self, name) for name in self.defaults()}
         for name, value in list(params.items()) if deep else ():
             if hasattr(value, "get_params") and not isinstance(value, type):  # any object in scikit-learn's manner
                 params |= {f"{name}__{key}": inner for key, inner in value.get_params().items()}

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 MAX_FACTOR_RATIO = 2.0  # of the factors of one kernel: errors of a series rise with its square
-FEATURES_PER_PRODUCT = 512  # Chebyshev features
+FEATURES_PER_PRODUCT = 512
 
 
 def n_nodes(degree, rate, half, double):

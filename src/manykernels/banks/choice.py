@@ -27,7 +27,7 @@ from .words.trie import TrieBank
 MAX_PAIRWISE = 3000
 MAX_WORD_PAIRWISE = 8000
 MAX_VALUE_RATIO = 64  # of multiplications within matrix products to kernel values read from memory, in the same time
-MAX_FLOAT64_EXAMPLES = 1000  # examples up to which pairs are compared in float64
+MAX_FLOAT64_EXAMPLES = 1000
 MIN_DEVICE_EXAMPLES = 5000  # with device="auto": below, the start of a card costs more than it saves
 MIN_EXAMPLES_PER_FEATURE = 4  # for `primal`
 MIN_FLOAT32_GAP = 1e-4  # smallest gap for which float32 pairs are precise enough

@@ -22,8 +22,8 @@ KERNELS = (
     "Precomputed", "RBF", "Tanimoto", "Tfidf",
 )  # fmt: skip
 UNSCALED = ("Categorical", "Gower", "Precomputed", "Tfidf")  # they take no scale = true
-STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")  # for sequences
-SETTINGS = {"C": float, "p": float, "q": float, "nu": float, "kernel": list}  # and their types
+STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")
+SETTINGS = {"C": float, "p": float, "q": float, "nu": float, "kernel": list}
 SETTINGS |= dict.fromkeys(("target", "id", "task", "loss", "normalize", "adjust", "approximation"), str)
 RESERVED_KEYS = (
     "name",

@@ -34,7 +34,7 @@ class NamedParts:
                 inner.setdefault(name, {})[rest] = params.pop(key)
         super().set_params(**params)  # type: ignore[misc]  # of BaseEstimator
         for name, values in inner.items():
-            value = getattr(self, name)  # a parameter
+            value = getattr(self, name)
             if name == "kernels" and isinstance(value, list | tuple):
                 setattr(self, name, with_named(value, values))
             else:

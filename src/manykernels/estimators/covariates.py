@@ -25,7 +25,7 @@ from .check_inputs import optional, refuse_iterator
 from .tensors import to_host
 
 ALIKE = 1e-9  # of its norm: a column this near to a combination of the others says nothing new
-MAX_LEVELS = 100  # of a category
+MAX_LEVELS = 100
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,7 @@ def check_model(model):
     check_is("decimal_commas_", own.get("decimal_commas_", []), list)
     check_integer("searched_", own.get("searched_", 1), 1, 2**48)
     for name in ("objective_", "duality_gap_", "n_iter_"):
-        check_is(name, getattr(model, name), Real)  # a fitted attribute
+        check_is(name, getattr(model, name), Real)
     for name in ("stationarity_", "log_marginal_likelihood_"):  # of empirical Bayes
         check_is(name, own.get(name, 0.0), Real)
     if isinstance(noise := own.get("noise_", 0.0), np.ndarray):  # one for each class

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_PIVOTS = 25
 MAX_ROUNDS = 12  # of Newton steps on the free variables
-FACTORS_PER_ROUND = 20  # Cholesky factors
+FACTORS_PER_ROUND = 20
 
 
 class DeviceProblem(InnerProblem):

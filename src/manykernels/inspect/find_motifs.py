@@ -14,7 +14,7 @@ from .explanation import SequenceExplanation
 from .motifs import Motif, Motifs
 
 LARGEST_E = 1e-6  # of a motif; models of random labels reach 1e-4
-LEAST_SEQLETS, LEAST_SHARE = 10, 0.03  # of a motif: seqlets, and their share of all seqlets
+LEAST_SEQLETS, LEAST_SHARE = 10, 0.03
 
 
 def find_motifs(

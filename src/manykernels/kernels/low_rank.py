@@ -10,7 +10,7 @@ from .._state import check_is
 from .._validation import check_integer
 from .base import Kernel
 
-APPROXIMATIONS = ("nystroem", "rff", None)  # of estimators
+APPROXIMATIONS = ("nystroem", "rff", None)
 
 
 class FeatureKernel(Kernel):

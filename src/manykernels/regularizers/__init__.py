@@ -64,7 +64,7 @@ def __getattr__(name):
     if name in __all__:  # a weighting: the others are there
         from . import weightings
 
-        return getattr(weightings, name)  # a module, by name
+        return getattr(weightings, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

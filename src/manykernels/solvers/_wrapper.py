@@ -21,7 +21,7 @@ from ..inner import inner_problem
 from ._cuts import Cut, cuts_for
 from ._run import Run, Stall, is_finite
 
-FIRST_ACTIVE = 400  # examples of the first active set
+FIRST_ACTIVE = 400
 MAX_ACTIVE_SHARE = 0.7  # of the examples; a larger active set becomes all of them
 FIRST_INNER_GAP = 0.1, 0.005  # relative to the gap, for the first inner problems: on some examples, on all
 MODEL_GAP = 0.01  # of a weight step, relative to the square of the gap: its model is of second order

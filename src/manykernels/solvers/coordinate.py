@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .base import Control
 
 CLOSED_FORM_PASSES = 4  # first passes, with weights in closed form
-BLOCKS_PER_WEIGHT_STEP = 8  # visits between two weight steps
+BLOCKS_PER_WEIGHT_STEP = 8
 MAX_NEWTON_EXAMPLES = 1000  # with more examples Newton steps do not finish a run
 NEWTON_GAP = 0.1  # at p = 1 Newton steps follow from there if few examples matter, since cuts need many passes
 IDLE_BEFORE_NEWTON = 20  # certificates without progress before Newton steps finish it

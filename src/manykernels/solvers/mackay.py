@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 VANISHING_NOISE = 1e-6  # of the variance of y: the status names less noise
 MAX_STEP = 64.0  # in units of MacKay's step
 KERNELS_PER_READ = 16  # if the kernels do not fit in memory
-MAX_NEWTON_KERNELS = 400  # with more kernels no Newton step is tried
+MAX_NEWTON_KERNELS = 400
 
 
 class MacKay(BaseSolver):

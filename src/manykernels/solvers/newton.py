@@ -104,7 +104,7 @@ class LocalModel:
 class NewtonStep:
     """Minimises the local model, damped in the metric 1/θ; a model that predicted too much gets more damping."""
 
-    patience = 20  # steps without progress
+    patience = 20
     cuts = True  # bound the optimum if single steps do not
 
     def __init__(self, closed_first=True, bends=MAX_MODELS):

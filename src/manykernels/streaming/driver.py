@@ -30,7 +30,7 @@ from .stream import Stream
 FIRST_ACTIVE = 2_000, 20_000  # the largest first active set: for pairwise kernels, for explicit features
 MIN_ACTIVE = 200  # examples of the first active set, and of its growth
 SPARE_SHARE = 0.25  # active examples that stay beyond those that matter
-FIRST_GAP = 1e-2  # of the first problems
+FIRST_GAP = 1e-2
 SHARD_SURPLUS = 4  # times its share of the wanted violators that a shard may return
 
 
@@ -161,8 +161,6 @@ class Driver:
             return Status.STALLED
         return Status.MEMORY if more > room and room < min(MIN_ACTIVE, 0.02 * self.options.max_active) else None
 
-    # the active examples
-
     def _first(self):
         """The same number of each class, or a random sample, with the seed of the fit."""
         first = max(FIRST_ACTIVE[True], self.n // 50) if self.kernels.explicit else FIRST_ACTIVE[False]
@@ -216,8 +214,6 @@ class Driver:
         wanted = max(len(support), min(wanted, self.options.max_active - room))
         return np.sort(np.argsort(slack, kind="stable")[:wanted])
 
-    # pricing
-
     def _price(self, problem, solution, rows, room):
         """{number of a shard: its answer} at a solution, of all shards, or of enough shards to fill the room."""
         stream, backend = self.stream, self.stream.backend
@@ -264,8 +260,6 @@ class Driver:
         dual = max(found.dual, solution.dual)  # the solver may know a better dual point
         gap = (found.primal - dual) / found.scale
         return {"primal": found.primal, "dual": dual, "gap": max(gap, 0.0) if gap > -1e-6 else np.nan}
-
-    # what is kept
 
     def _solution(self, found, record, status=None, reason=""):
         values = {name: float(record[name]) for name in ("primal", "dual", "gap")}

@@ -126,7 +126,7 @@ def check_length(X: Sequences, length: int) -> None:
 
 def integer(kernel: Any, name: str, low: int = 1, high: int | None = None, value: Any = None) -> int:
     """The parameter `name` of a kernel as an int within [low, high], else a ValueError."""
-    value = getattr(kernel, name) if value is None else value  # a parameter of the kernel, by its name
+    value = getattr(kernel, name) if value is None else value
     return check_integer(name, value, low, high, of=kernel)
 
 

@@ -14,7 +14,7 @@ CHANNEL = np.dtype(
     + [("weight", np.float64), ("salt", np.uint64), ("shift", np.uint64)]
 )
 WORD_LANES = 4  # parts that threads change in parallel
-STRING_END = 2**62  # means the end of a string
+STRING_END = 2**62
 
 
 class FreeWords:

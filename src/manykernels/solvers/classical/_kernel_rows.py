@@ -6,7 +6,7 @@ from ..._memory import MemoryBudget
 from ..._threads import run_blocks, slices
 from ...banks.dense import DenseBank
 
-ENTRIES_PER_BLOCK = 2**20  # kernel entries of a thread's block
+ENTRIES_PER_BLOCK = 2**20
 ROWS_PER_STEP = 512  # computed at a time: some kernels prepare all examples each time
 
 

@@ -54,7 +54,7 @@ class Analytic(BaseSolver):
 class ClosedForm:
     """The weights that are best for the norms of the current predictor: the objective cannot rise."""
 
-    patience = 100  # steps without progress
+    patience = 100
     cuts = False
 
     def propose(self, state):

@@ -14,7 +14,7 @@ import numpy as np
 from ..._validation import check_integer
 from ...kernels.base import len_
 
-BLOCK_BYTES = 2**23  # of a block, roughly
+BLOCK_BYTES = 2**23
 HASHED_BYTES = 2**16  # at either end of a file
 
 
