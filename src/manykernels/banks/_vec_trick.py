@@ -51,7 +51,8 @@ class Places(NamedTuple):
 
 def add(out, terms, V, rows, cols):
     """out += Σ_r (A_r W B_rᵀ)[rows] for V (k, |cols|): out is (k, |rows|), A_r (rows' × cols' objects)."""
-    if terms and _right_first(terms, rows, cols):
+    (ra, rb), (ca, cb) = rows.size, cols.size
+    if terms and ca * cb * rb + ra * ca * rb <= ra * ca * cb + ra * cb * rb:
         _add(out, terms, V, rows, cols)
     else:
         _add(out, [(B, A) for A, B in terms], V, rows.swap(), cols.swap())
@@ -67,11 +68,6 @@ def each(A, B, pairs, V, rows, cols, n_jobs=1):
     else:
         _each(out, B, A, pairs[:, ::-1], V, rows.swap(), cols.swap(), n_jobs)
     return out
-
-
-def _right_first(terms, rows, cols):
-    (ra, rb), (ca, cb) = rows.size, cols.size
-    return ca * cb * rb + ra * ca * rb <= ra * ca * cb + ra * cb * rb
 
 
 def _add(out, terms, V, rows, cols):

@@ -57,7 +57,10 @@ class PairBank(Bank):
         w = np.ones(self.n) if weights is None else np.asarray(weights, float)
         w = w / w.sum()
         self.scale, self.usable = np.ones(self.M), np.ones(self.M, bool)
-        diagonals = self._products_of_diagonals()
+        left, right = (
+            np.array([np.diagonal(K)[place] for K in side]) for side, place in ((A, places.left), (B, places.right))
+        )
+        diagonals = left[pairs[:, 0]] * right[pairs[:, 1]]
         means = np.array([P @ w for P in self.products(w[None], np.arange(self.n))[0]])
         mean = diagonals @ w
         scale, usable = scales(mean, mean - means, normalize, precision(self.dtype))
@@ -67,13 +70,6 @@ class PairBank(Bank):
             self.indefinite = "kernel " + ", ".join(map(repr, indefinite[:10]))
             warn_indefinite(self.indefinite)
         report_unusable(self.names, self.usable)
-
-    def _products_of_diagonals(self):
-        left, right = (
-            np.array([np.diagonal(K)[place] for K in side])
-            for side, place in ((self.A, self.places.left), (self.B, self.places.right))
-        )
-        return left[self.pairs[:, 0]] * right[self.pairs[:, 1]]
 
     def diagonals(self) -> np.ndarray:
         return self._diagonals

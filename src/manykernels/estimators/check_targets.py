@@ -8,6 +8,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
 from .. import losses
+from .._callers import caller_level
 from .._validation import shown
 from ..kernels.normalize import precision
 from .check_inputs import refuse_iterator
@@ -148,4 +149,4 @@ def make_splits(cv, X, y, classifier, groups=None, seed=None):
 
 
 def _warn(message):
-    warnings.warn(message, UserWarning, stacklevel=4)
+    warnings.warn(message, UserWarning, stacklevel=caller_level())

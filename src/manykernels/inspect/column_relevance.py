@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.base import clone, is_classifier
-from sklearn.utils import check_random_state
 
-from .._validation import check_choice, check_integer
-from ..estimators.check_inputs import open_annotated, take_examples
-from ..estimators.check_targets import make_splits
+from .._validation import check_choice
+from ..estimators.check_inputs import take_examples
 from ..kernels.annotated import NamedMatrix
-from ..kernels.view_data import n_examples
 from ..kernels.views import Views
 from .columns import mixed
 from .fold import Fold
-from .held_out import covariates_for, name_of, scorer_of, targets
+from .held_out import measure_rows, name_of, read_folds
 from .relevance_result import Relevance
-from .sources import Row, default_sources
-from .tables import check_plain, chosen_C
+from .sources import default_sources
 
 
 def column_relevance(
@@ -66,54 +61,50 @@ def column_relevance(
     >>> found.table()[0]["name"], found.table()[0]["permute_low"] > 0
     ('column 1', True)
     """
-    check_plain(model)
-    check_integer("n_permutations", n_permutations)
-    X, y, covariates, groups = open_annotated(X, y, covariates, groups=groups)
-    y, n = targets(model, y, scoring), n_examples(X)
-    splits = make_splits(cv, np.zeros((n, 1)), y, is_classifier(model), groups)
-    rng, score = check_random_state(random_state), scorer_of(model, scoring)
-    own, Z = clone(model).set_params(**chosen_C(model)), covariates_for(model, covariates, n)
-    found = []
-    for train, test in splits:
-        fold = Fold(own, X, y, None, train, test, score, covariates=Z)
-        orders = [rng.permutation(len(test)) for _ in range(n_permutations)]
-        rows, measured = _measure(fold, source, orders)
-        found.append(measured)
-    result = Relevance.of(rows, found, 0.95, name_of(scoring, model))
-    result.covariates = [] if Z is None else list(Z.columns)
+    fold, orders, names = read_folds(
+        model, X, y, covariates, groups, cv, scoring, n_permutations, random_state, kind=_ColumnFold
+    )
+    first = fold(0)
+    kernels = first.kernel_list
+    if kernels is None or kernels.tasks is not None:
+        raise ValueError("model has precomputed kernels or tasks, whose columns are unknown: fit kernels on columns.")
+    sources = default_sources(kernels, first.names)
+    check_choice("source", source, (None, *sources))
+    chosen = np.ones(first.M, bool) if source is None else np.isin(np.arange(first.M), sources[source])
+    rows = [_Column(label, sees, view, at) for (view, at, label), sees in _places(kernels, chosen, first.X).items()]
+    result = measure_rows(rows, fold, {0: first}, orders, 0, scoring=name_of(scoring, model))
+    result.covariates, result.metric = names, {}
     return result
 
 
-def _measure(fold, source, orders):
-    """(rows, measurements) of one fold, see `Relevance.of`; what needs refits is NaN."""
-    kernels, every = fold.kernel_list, fold.every
-    if kernels is None or kernels.tasks is not None:
-        raise ValueError("model has precomputed kernels or tasks, whose columns are unknown: fit kernels on columns.")
-    sources = default_sources(kernels, fold.names)
-    check_choice("source", source, (None, *sources))
-    chosen = np.ones(fold.M, bool) if source is None else np.isin(np.arange(fold.M), sources[source])
-    places = _places(kernels, chosen, fold.X)
-    decision, nothing = fold.decisions([every, fold.solve(np.zeros(fold.M, bool))])
-    parts = fold.parts(every)
-    again, order = np.tile(np.arange(fold.n_test), len(orders)), np.concatenate(orders)
-    rows, permuted, same = [], [], fold.score(decision)
-    for (view, column, label), sees in places.items():
-        rows.append(Row(label, "column", sees))
-        if not every.theta[:, sees].any():
-            permuted.append(same)
-            continue
-        X = _moved(fold.X, view, column, again, order)
-        zero = np.zeros(len(every.b))
-        f = fold.plan.decide(every.a, every.theta * sees, zero, fold.plan.read(fold.model, X))
-        others = decision - fold.adjustment.rest(parts[:, :, sees].sum(axis=2).T)
-        anew = fold.adjustment.rest(f.T.reshape(len(orders), fold.n_test, -1))
-        permuted.append(np.mean([fold.score(others + one) for one in anew]))
-    unknown = np.full(len(rows), np.nan)
-    return rows, dict(
-        all=same, nothing=fold.score(nothing), permuted=np.array(permuted), without=unknown, alone=unknown,
-        alone_permuted=unknown, alignment=unknown, weight=fold.shares([row.wanted for row in rows]),
-        overlap=fold.n_test / fold.n_train, gap=every.gap, short=int(not every.converged), metric={},
-    )  # fmt: skip
+class _Column(NamedTuple):
+    """A `Row` for a column of a view, by its position `at`; `wanted` are the chosen kernels that see it."""
+
+    name: str
+    wanted: np.ndarray
+    view: str | None
+    at: int
+
+    kind = "column"
+
+
+class _ColumnFold(Fold):
+    def permuted(self, rows, draws):
+        """The scores with one column permuted for some kernels alone, (rows, draws)."""
+        every, (decision,), parts = self.every, self.decisions([self.every]), self.parts(self.every)
+        again, order = np.tile(np.arange(self.n_test), len(draws)), np.concatenate(draws)
+        found, same = [], self.score(decision)
+        for row in rows:
+            if not every.theta[:, row.wanted].any():
+                found.append([same] * len(draws))
+                continue
+            X = _moved(self.X, row.view, row.at, again, order)
+            zero = np.zeros(len(every.b))
+            f = self.plan.decide(every.a, every.theta * row.wanted, zero, self.plan.read(self.model, X))
+            others = decision - self.adjustment.rest(parts[:, :, row.wanted].sum(axis=2).T)
+            anew = self.adjustment.rest(f.T.reshape(len(draws), self.n_test, -1))
+            found.append([self.score(others + one) for one in anew])
+        return np.array(found)
 
 
 def _places(kernels, chosen, X):

@@ -187,7 +187,7 @@ class SequenceExplanation:
         first, last, _ = slice(start, stop).indices(L)
         if first >= last:
             raise ValueError(f"start={start} and stop={stop} leave none of the {L} positions of sequence {i}.")
-        values = self.hypothetical[i] if hypothetical else self.contributions[i][..., None] * self._hot(i)
+        values = self.hypothetical[i] if hypothetical else self.contributions[i][..., None] * self.one_hot[i]
         tracks = values[..., first:last, :].reshape(-1, last - first, len(self.letters))
         names = [None] if self.kernel_names is None else self.kernel_names
         shown = [m for m in range(len(tracks)) if tracks[m].any()] or [0]
@@ -200,7 +200,3 @@ class SequenceExplanation:
             one.set_ylim(low, high)
         axes[-1, 0].set_xlabel("position")
         return axes[0, 0] if self.kernel_names is None else axes[:, 0]
-
-    def _hot(self, i):
-        hot = self.one_hot[i]
-        return hot if self.values.ndim == 3 else hot[None]

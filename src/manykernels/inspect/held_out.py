@@ -120,11 +120,38 @@ def relevance(
     >>> [row["name"] for row in found.table()]
     ['signal', 'noise']
     """
-    check_plain(model)
-    check_integer("n_permutations", n_permutations)
     if refits is not None:
         check_integer("refits", refits, 0)
     check_number("level", level, 0, 1)
+    fold, orders, names = read_folds(
+        model, X, y, covariates, groups, cv, scoring, n_permutations, random_state, sample_weight
+    )
+    first = fold(0)
+    rows = read_sources(model, first, sources, kernels)
+    shared, overlapping = shared_columns(first, rows), overlapping_sources(first, rows)
+    anew = rows[0].columns is not None or not few_entries(first, len(orders))
+    many = most_refits(len(orders)) if refits is None and anew else refits
+    kept = {0: first}
+    del first
+    result = measure_rows(rows, fold, kept, orders, many, level, name_of(scoring, model), n_jobs, callback)
+    result.shared, result.overlapping, result.covariates = shared, overlapping, names
+    if result.short:
+        warnings.warn(
+            f"{result.short} fits stopped above tol={model.tol:g}, the farthest at a gap of {result.gap:.1e}: raise "
+            "max_iter.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return result
+
+
+def read_folds(
+    model: Any, X: Any, y: Any, covariates: Any, groups: Any, cv: Any, scoring: Any, n_permutations: int,
+    random_state: Any, sample_weight: Any = None, kind: type[Fold] = Fold,
+) -> tuple[Callable, list, list[str]]:  # fmt: skip
+    """(the folds of a model as fold(k, every=None), the orders of the held-out examples, the names of covariates)."""
+    check_plain(model)
+    check_integer("n_permutations", n_permutations)
     X, y, covariates, groups, sample_weight = open_annotated(
         X, y, covariates, groups=groups, sample_weight=sample_weight
     )
@@ -134,35 +161,15 @@ def relevance(
         raise ValueError(f"y has shape {y.shape} for {n} examples: give one target per example, or a row of targets.")
     weight = None if sample_weight is None else check_weight(sample_weight, n)
     Z = covariates_for(model, covariates, n, weight)
-    examples = X if isinstance(X, Pairs) else np.zeros((n, 1))
-    splits = make_splits(cv, examples, y, is_classifier(model), groups)
-    rng = check_random_state(random_state)
+    splits = make_splits(cv, X if isinstance(X, Pairs) else np.zeros((n, 1)), y, is_classifier(model), groups)
+    rng, score = check_random_state(random_state), scorer_of(model, scoring)
     orders = [[rng.permutation(len(test)) for _ in range(n_permutations)] for _, test in splits]
-    score = scorer_of(model, scoring)
-
     own = clone(model).set_params(**chosen_C(model))  # C="auto" is chosen once, on all examples
 
     def fold(k, every=None):
-        return Fold(own, X, y, weight, *splits[k], score, every, Z)
+        return kind(own, X, y, weight, *splits[k], score, every, Z)
 
-    first = fold(0)
-    rows = read_sources(model, first, sources, kernels)
-    shared, overlapping = shared_columns(first, rows), overlapping_sources(first, rows)
-    anew = rows[0].columns is not None or not few_entries(first, len(splits))
-    many = most_refits(len(splits)) if refits is None and anew else refits
-    kept = {0: first}
-    del first
-    result = measure_rows(rows, fold, kept, orders, many, level, name_of(scoring, model), n_jobs, callback)
-    result.shared, result.overlapping = shared, overlapping
-    result.covariates = [] if Z is None else list(Z.columns)
-    if result.short:
-        warnings.warn(
-            f"{result.short} fits stopped above tol={model.tol:g}, the farthest at a gap of {result.gap:.1e}: raise "
-            "max_iter.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    return result
+    return fold, orders, [] if Z is None else list(Z.columns)
 
 
 def covariates_for(model: Any, given: Any, n: int, weight: np.ndarray | None = None) -> Covariates | None:
@@ -195,8 +202,8 @@ def measure_rows(
     if 0 not in kept:
         kept[0] = fold(0)
     keeps = effective_n_jobs(n_jobs) == 1 and small_enough(kept[0], folds)
-    every = np.arange(len(rows))
-    at_once = refits is None or max(sum(row.kind == kind for row in rows) for kind in ("source", "kernel")) <= refits
+    some = np.arange(0 if refits == 0 else len(rows))
+    at_once = not refits or max(sum(row.kind == kind for row in rows) for kind in ("source", "kernel")) <= refits
 
     def again(k, fit=None):
         return kept[k] if k in kept else fold(k, fit)
@@ -205,7 +212,7 @@ def measure_rows(
         here = again(k)
         if keeps:
             kept[k] = here
-        return shuffled(here, rows, orders[k]) | (refitted(here, rows, every, orders[k]) if at_once else {})
+        return shuffled(here, rows, orders[k]) | (refitted(here, rows, some, orders[k]) if at_once else {})
 
     begun = [measure(0)]
     if not keeps:
@@ -267,8 +274,9 @@ def refitted(fold, rows, chosen, orders):
     found: dict[str, Any] = {key: np.full(len(rows), np.nan) for key in values}
     for key, own in values.items():
         found[key][chosen] = own
-    found["between"] = np.full((len(rows), len(rows)), np.nan)
-    found["between"][np.ix_(chosen, chosen)] = between
+    if len(chosen):
+        found["between"] = np.full((len(rows), len(rows)), np.nan)
+        found["between"][np.ix_(chosen, chosen)] = between
     return found | dict(gap=max(m.gap for m in machines), short=sum(not m.converged for m in machines))
 
 

@@ -29,7 +29,9 @@ def matched(views, ids, examples):
     if ids is None:
         if examples is not None:
             raise ValueError('examples are ids, but ids=None: give ids="index", the name of a column or a dict.')
-        return _side_by_side(views)
+        check_rows(views, "give ids= to match their rows", 'ids="index"')
+        n = next(len_(x) for x in views.values() if x is not None)
+        return dict(views), {name: np.zeros(n, bool) if x is None else None for name, x in views.items()}, None, n
     views, ids = _read(views, ids)
     _warn_of_strangers(ids)
     order = _examples(ids, examples)
@@ -62,12 +64,6 @@ def _warn_of_strangers(ids):
                 UserWarning,
                 stacklevel=4,
             )
-
-
-def _side_by_side(views):
-    check_rows(views, "give ids= to match their rows", 'ids="index"')
-    n = next(len_(x) for x in views.values() if x is not None)
-    return dict(views), {name: np.zeros(n, bool) if x is None else None for name, x in views.items()}, None, n
 
 
 def check_rows(views, match, by_index):

@@ -63,12 +63,9 @@ def in_double(x):
     """An array or a frame with numbers of 16 and 32 bits in 64: a scaler answers in the digits that it is given."""
     if not is_frame(x):
         return x.astype(np.float64) if x.dtype.kind == "f" and x.dtype.itemsize < 8 else x
-    wide = {name: str(dtype)[:-2] + "64" for name, dtype in zip(x.columns, x.dtypes, strict=True) if _is_narrow(dtype)}
+    narrow = [(name, str(dtype)) for name, dtype in zip(x.columns, x.dtypes, strict=True)]
+    wide = {name: dtype[:-2] + "64" for name, dtype in narrow if dtype.lower() in ("float16", "float32")}
     return x.astype(wide) if is_pandas(x) else x.with_columns(x[name].cast(float) for name in wide)
-
-
-def _is_narrow(dtype):
-    return str(dtype).lower() in ("float16", "float32")
 
 
 def unknown_names(lost, names):

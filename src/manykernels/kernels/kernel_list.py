@@ -103,7 +103,9 @@ class KernelList(Tagged):
             raise ValueError("kernels=[] has no kernel; give at least one, such as RBF(gamma=0.1).")
         if change is not None:
             specs = [spec._replace(kernel=change(as_kernel(spec.kernel), m)) for m, spec in enumerate(specs)]
-        found = cls(specs, X, weights)._with_facts(X)
+        found = cls(specs, X, weights)
+        learn_facts(found, found.arrays(X))
+        learn_growth(found, X)
         found.chosen = chosen
         if note:
             found.note = note
@@ -139,12 +141,6 @@ class KernelList(Tagged):
             _resolved(kernel, views[v], weights) if look else kernel if join is None else _across(kernel, join)
             for kernel, v, look, join in zip(kernels, self.view_of, looks, joins, strict=True)
         ]
-
-    def _with_facts(self, X):
-        """The list itself, with its `training_facts`."""
-        learn_facts(self, self.arrays(X))
-        learn_growth(self, X)
-        return self
 
     def arrays(self, X: Any) -> ViewArrays:
         """X by views, from which plans cut their columns; lists of objects stay lists."""

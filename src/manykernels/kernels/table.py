@@ -50,7 +50,9 @@ def choose_for(
         what = f"{scope} {len(together)} columns{' of numbers' * plain}"
         specs, said = _mixture(name, columns, together, n, what)
     if numbers and (len(groups) > 1 or len(numbers) < len(together) or len(numbers) == 1):
-        specs += [_rbf(name, columns, group, prior) for name, group in groups.items()]
+        for name, group in groups.items():  # only several columns, and texts with decimal commas, need a transformer
+            scaler = _scaler_of(columns, group) if len(group) > 1 or columns[group[0]].commas else None
+            specs.append(KernelSpec(name, RBF("median"), group, "zero", None, scaler, prior))
         said.append(f"an RBF on {_places(groups, len(numbers) == len(together))}")
     for k in dates:
         specs.append(KernelSpec(columns[k].name, RBF(0.5), [k], "zero", None, TableScaler([("dates", 1)]), prior))
@@ -205,12 +207,6 @@ def _mixture(name, columns, which, n, what):
 def source_of(spec: KernelSpec) -> str:
     """The name of the columns of a chosen kernel: the kernel's name without kind and width."""
     return re.sub(r", RBF [\d.]+$", "", str(spec.name))
-
-
-def _rbf(name, columns, where, prior):
-    """An RBF of the median width; only several columns, and texts with decimal commas, need a transformer."""
-    scaled = _scaler_of(columns, where) if len(where) > 1 or columns[where[0]].commas else None
-    return KernelSpec(name, RBF("median"), where, "zero", None, scaled, prior)
 
 
 def _grouped(columns, numbers, most):

@@ -136,8 +136,9 @@ class Views:
         if isinstance(key, str):
             return self._data[self._known(key)]
         parts = [part for part in (key if isinstance(key, tuple) else (key,)) if part is not Ellipsis]
-        if len(parts) == 1 and _are_names(parts[0]):
-            parts = [slice(None), *parts]
+        names = parts[0] if len(parts) == 1 and isinstance(parts[0], list | np.ndarray) else []
+        if len(names) and all(isinstance(name, str) for name in names):
+            parts = [slice(None), names]
         if not 1 <= len(parts) <= 2:
             raise IndexError(f"{key!r} is no index of Views: give rows, names, or rows and names.")
         views = self if len(parts) == 1 else self._select(parts[1])
@@ -229,10 +230,6 @@ def check_dict(views):
     if not all(x is None or has_ids(x) for x in views.values()):
         cure = "each a row per example, or Views(X, ids=...) to match their rows"
     check_rows(views, f"give {cure}", by_index)
-
-
-def _are_names(key):
-    return isinstance(key, list | np.ndarray) and len(key) > 0 and all(isinstance(k, str) for k in key)
 
 
 def _line(views, name):

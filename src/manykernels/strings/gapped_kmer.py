@@ -120,7 +120,7 @@ class GappedKmer(WordKernel):
 
     @property
     def psd(self) -> bool:  # type: ignore[override]  # depends on its parameters
-        return self.nearest or self.tested or self._smallest((self.encoding[0] or DNA).size) >= 0
+        return self.nearest or self.tested or self._plain or self._weights((self.encoding[0] or DNA).size)[1] >= 0
 
     @property
     def _most(self):
@@ -169,10 +169,6 @@ class GappedKmer(WordKernel):
     def _weights(self, size):
         fits(self, size, self.l)
         return mismatch_weights(self.l, self.k, self._most, self.filter, size)
-
-    def _smallest(self, size):
-        """The smallest eigenvalue of the matrix of words, before `nearest` changes it."""
-        return 0 if self._plain else self._weights(size)[1]
 
     def mismatches(self, size: int) -> tuple[int, np.ndarray]:
         weights = [comb(self.l - m, self.k) for m in range(self._most + 1)] if self._plain else self._repaired(size)
