@@ -38,14 +38,18 @@ class Stored(Tagged):
         own = vars(type(self)).get("saved")
         if own is None:  # a subclass may have other parameters
             return self.get_params(deep=False)  # type: ignore[attr-defined]  # the subclass defines it
-        return {entry: getattr(self, name) for entry, name, _ in entries(own)}
+        return {
+            entry: getattr(self, name, None) if spec[0] == "?" else getattr(self, name)
+            for entry, name, spec in entries(own)
+        }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The checked object from the result of `to_state`; a ValueError or TypeError if it is damaged."""
         if "saved" in vars(cls):
             found = cls.__new__(cls)
-            vars(found).update(read_entries(cls.saved, state))
+            own = read_entries(cls.saved, state)  # what `fit` has not set is no attribute, as in scikit-learn
+            vars(found).update({name: own[name] for name in own if own[name] is not None or name[-1] != "_"})
         else:
             found = cls(**state)
         found.check_state()
@@ -244,6 +248,12 @@ def check_plain(name, value, also=()):
         raise ValueError(f"{name} is of type {type(value).__name__}")
 
 
+def check_labels(name, value):
+    """An array of one axis whose entries are plain."""
+    check(type(value) is np.ndarray and value.ndim == 1, f"{name} is no list")
+    check_plain(name, value.tolist())
+
+
 def check_records(name, value):
     """A history: a list of {text: a number or a text}."""
     for record in check_is(name, value, list):
@@ -255,10 +265,13 @@ def check_records(name, value):
 CHECKS = {
     "any": lambda name, value: None,
     "dict": lambda name, value: check_is(name, value, dict),
+    "finite": lambda name, value: check(isinstance(value, Real) and np.isfinite(value), f"{name} is {value!r:.80}"),
     "flag": lambda name, value: check_is(name, value, bool),
     "jobs": lambda name, value: check_jobs(value),
+    "labels": check_labels,
     "number": lambda name, value: check_is(name, value, Real),
     "plain": check_plain,
     "records": check_records,
+    "tuple": lambda name, value: check_is(name, value, tuple),
     "text": lambda name, value: check_is(name, value, str),
 }

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from ._state import Stored, check, check_array, check_integer, check_is, check_records
+from ._state import Stored, check, check_value
 
 
 class Status(StrEnum):
@@ -76,6 +75,12 @@ class Solution(Stored):
     """
 
     file_tag = ("solution", 1)
+    saved = {
+        "theta": "f8 M", "a": "f8 T n", "b": "any", "dual_a": "?f8 T n", "primal": "number", "dual": "number",
+        "gap": "number", "n_iter": "int 0", "history": "records", "converged": "any", "interrupted": "any",
+        "reason": "text", "status": "?text", "precision": "?text", "log_marginal_likelihood": "?number",
+        "stationarity": "?number", "noise": "?number",
+    }  # fmt: skip
     theta: np.ndarray
     a: np.ndarray
     b: np.ndarray
@@ -97,28 +102,10 @@ class Solution(Stored):
     active: np.ndarray | None = field(default=None, repr=False)
 
     def to_state(self) -> dict[str, Any]:
-        state = vars(self) | {"status": None if self.status is None else self.status.value}
-        return {name: value for name, value in state.items() if name not in ("norms", "active")}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """The solution from the result of `to_state`; old files have no status and no precision."""
-        status = state.get("status")
-        return super().from_state(state | {"status": None if status is None else Status(status)})
+        return super().to_state() | {"status": None if self.status is None else self.status.value}
 
     def check_state(self) -> None:
-        check_array("theta", self.theta, np.float64, None)
-        check_array("a", self.a, np.float64, None, None)
-        check_array("b", self.b, np.float64, len(self.a), *[None] * (np.ndim(self.b) - 1))
-        if self.dual_a is not None:
-            check_array("dual_a", self.dual_a, np.float64, *self.a.shape)
-        check_records("history", self.history)
-        check(self.precision in ("", "float32", "float64"), f"precision={self.precision!r} is unknown")
-        check_integer("n_iter", self.n_iter, 0, 2**48)
-        state = self.to_state()
-        for name in ("primal", "dual", "gap", "log_marginal_likelihood", "stationarity", "noise"):
-            check(isinstance(state[name], Real | None), f"{name} is not a number")
-        bayes = {value is None for value in (self.log_marginal_likelihood, self.stationarity, self.noise)}
-        check(len(bayes) == 1, "log_marginal_likelihood, stationarity and noise do not go together")
-        for name in ("converged", "interrupted"):
-            check_is(name, state[name], bool)
+        status, precision = self.status, self.precision or ""  # old files have neither
+        vars(self).update(status=None if status is None else Status(status), precision=precision)
+        check(precision in ("", "float32", "float64"), f"precision={precision!r:.80} is unknown")
+        check_value("b", self.b, "f8 T" + " _" * (np.ndim(self.b) - 1), {"T": len(self.a)})

@@ -1,48 +1,30 @@
 """A `KernelList` in files: its state, and the checks of a state that was read; see `_state`."""
 
-from numbers import Integral, Real
-from operator import attrgetter
+from numbers import Real
 
-import numpy as np
-
-from .._state import check, check_index, check_integer, check_is, check_list, check_plain
+from .._state import check, check_integer, check_is, check_plain, check_value
 from ..sequences.alphabet import check_encoding
-from ._protocol import READS
 from ._scaled import ScaledKernel
 from .base import Kernel, Product, Sum
 from .new_data import facts_of_state
 from .placed import ViewKernel
 from .tasks import SAME
-from .transformers import Pipe
 from .view_plan import ViewPlan
 
-FIELDS = ("kernels", "names", "columns", "view_of", "n_features", "tasks", "task_of")  # names in files
 
+def check_state(kernels):
+    """Makes the views of a list that was read, and refuses kernels that banks cannot use.
 
-def state_of(kernels):
-    """The state of a list: its views, its kernels, and facts of the training examples."""
-    facts = None if kernels.training_facts is None else kernels.training_facts.to_state()
-    own = dict(zip(FIELDS, attrgetter(*FIELDS)(kernels), strict=True))
-    return {"views": [plan.to_state() for plan in kernels.view_plans], "known": facts} | own
-
-
-def restore(found, state):
-    """`found` with the attributes of a state; version 1 has no transformers, version 2 has no `known`."""
-    views = check_is("views", state["views"], list)
-    vars(found).update({name: state[name] for name in state.keys() & FIELDS})
-    found.view_plans = [ViewPlan.from_state(view) for view in views]
-    found.training_facts = facts_of_state(state.get("known"), _checked_sizes(found), len(views))
-    return found
+    Version 1 of its tag has no transformers, version 2 has no `known`.
+    """
+    own = vars(kernels)
+    kernels.view_plans = [ViewPlan.from_state(view) for view in own.pop("view_states")]
+    kernels.training_facts = facts_of_state(own.pop("known"), _checked_sizes(kernels), len(kernels.view_plans))
 
 
 def _checked_sizes(kernels):
     """{view: number of features}, or a ValueError if banks cannot use the kernels of a file."""
-    M, V = len(check_is("kernels", kernels.kernels, list)), kernels.n_views
-    check(M > 0 and V > 0, "there are no kernels")
-    check_list("kernels", kernels.kernels, Kernel, M)
-    check_list("names", kernels.names, str, M)
-    check_index("view_of", kernels.view_of, V, M)
-    check_list("columns", kernels.columns, (np.ndarray, type(None)), M)
+    check(kernels.M > 0, "there are no kernels")
     sizes = kernels.n_features if isinstance(kernels.n_features, dict) else {None: kernels.n_features}
     for name, size in sizes.items():
         check_plain("the name of a view", name)
@@ -55,28 +37,23 @@ def _checked_sizes(kernels):
         check(kernel.split() is None, f"{type(kernel).__name__} in it was never fitted")
         _check_resolved(kernel)
         if columns is not None:
-            check_index("columns", columns, sizes[plan.name])
-    _check_tasks(kernels, M)
+            check_value("columns", columns, "i8 _ <width", {"width": sizes[plan.name]})
+    n_tasks = 0 if kernels.tasks is None else len(kernels.tasks)
+    for task in kernels.task_of:
+        check_integer("task_of", task, SAME, n_tasks - 1)
     return sizes
 
 
 def _check_plan(plan, sizes, kind):
     """`kind` is the class of a join."""
-    encoding = check_is("encoding", plan.encoding, (tuple, type(None)))
-    reads = check_is("reads", plan.reads, str)
-    transformer = check_is("pipe", plan.transformer, (Pipe, type(None)))
-    check(reads in READS, f"a view is for {reads!r}")
-    check((encoding is not None) == (reads == "sequences"), "a view is not for its kernels")
+    encoding, transformer = plan.encoding, plan.transformer
+    check((encoding is not None) == (plan.reads == "sequences"), "a view is not for its kernels")
     check(plan.name in sizes, f"there is no view {plan.name!r}")
-    if plan.columns is not None:
-        check_index("columns", plan.columns, sizes[plan.name])
-    if plan.column_names is not None:
-        check_list("names of columns", plan.column_names, object, len(plan.columns))
-        check_plain("names of columns", plan.column_names)
+    check_value("columns", plan.columns, "?i8 _ <width", {"width": sizes[plan.name]})
     if encoding is not None:
         check_encoding(encoding)
-    check(transformer is None or encoding is None and reads != "objects", "a transformer stands before strings")
-    check((plan.join is not None) == (reads == "views"), "a view is not for its kernels")
+    check(transformer is None or encoding is None and plan.reads != "objects", "a transformer stands before strings")
+    check((plan.join is not None) == (plan.reads == "views"), "a view is not for its kernels")
     if plan.join is not None:
         check(transformer is None and plan.sees_nothing, "a join has columns or a transformer")
         check_is("join", plan.join, kind)
@@ -104,14 +81,3 @@ def _check_resolved(kernel):
     for part in kernel.to_state().values():
         if isinstance(part, Kernel):
             _check_resolved(part)
-
-
-def _check_tasks(kernels, M):
-    n_tasks = 0
-    if kernels.tasks is not None:
-        check(type(kernels.tasks) is np.ndarray and kernels.tasks.ndim == 1, "tasks is not a list of tasks")
-        check_plain("tasks", kernels.tasks.tolist())
-        n_tasks = len(kernels.tasks)
-    check_list("task_of", kernels.task_of, Integral, M)
-    for task in kernels.task_of:
-        check_integer("task_of", task, SAME, n_tasks - 1)

@@ -4,8 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from .._state import check, check_is, check_list, check_plain
-from .._tags import Tagged
+from .._state import Stored, check
 from .base import Kernel
 from .frames import is_frame, missing_entries, values
 from .linear import Linear
@@ -33,15 +32,12 @@ class Categorical(Kernel):
     """
 
     file_tag = ("kernel/categorical", 1)
+    saved = {"match_missing": "flag"}
     reads = "anything"
     family = "features"
 
     def __init__(self, match_missing: bool = False) -> None:
         self.match_missing = match_missing
-
-    def check_state(self) -> None:
-        super().check_state()
-        check(isinstance(self.match_missing, bool), "match_missing is no truth value")
 
     def split(self) -> tuple[Any, Kernel]:
         return Indicators(self.match_missing), Linear()
@@ -56,10 +52,11 @@ class Categorical(Kernel):
         return np.asarray(F.multiply(F).sum(axis=1)).ravel()
 
 
-class Indicators(Tagged, BaseEstimator):
+class Indicators(Stored, BaseEstimator):
     """φ(x) = [x_j is category c] / √d for every column j and category c of the training data, CSR (n, D)."""
 
     file_tag = ("transformer/indicators", 1)
+    saved = {"match_missing": "flag", "categories as categories_": "?list _ list _ plain"}
 
     def __init__(self, match_missing: bool = False) -> None:
         self.match_missing = match_missing
@@ -116,19 +113,10 @@ class Indicators(Tagged, BaseEstimator):
             columns.append([c.item() if isinstance(c, np.generic) else c for c in column])
         return columns
 
-    def to_state(self) -> dict[str, Any]:
-        return {"match_missing": self.match_missing, "categories": vars(self).get("categories_")}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        found = cls(check_is("match_missing", state["match_missing"], bool))
-        if state["categories"] is not None:
-            found.categories_ = check_list("categories", state["categories"], list, len(state["categories"]))
-            for column in found.categories_:
-                check_plain("categories", column)
-                check(len(set(column)) == len(column), "categories has one twice")
-            check(len(found.categories_) > 0, "categories has no column")
-        return found
+    def check_state(self) -> None:
+        for column in vars(self).get("categories_", [[]]):
+            check(len(set(column)) == len(column), "categories has one twice")
+        check(vars(self).get("categories_") != [], "categories has no column")
 
 
 _NO_CATEGORY = object()  # a missing entry, which equals no other

@@ -1,4 +1,4 @@
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,6 +41,7 @@ class Features(FeatureKernel):
     """
 
     file_tag = ("kernel/features", 1)
+    saved = {"transformer": "any", "fitted as fitted_": "?any"}
     family = "features"
 
     @property
@@ -55,16 +56,15 @@ class Features(FeatureKernel):
         self.transformer = transformer
 
     def to_state(self) -> dict[str, Any]:
-        return {"transformer": self.transformer, "fitted": tried(self.fitted_) if self.resolved else None}
+        if self.resolved:
+            tried(self.fitted_)
+        return super().to_state()
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        found, fitted = cls(state["transformer"]), state["fitted"]
-        check_transformer(found.transformer, "Features")
-        if fitted is not None:
-            check_transformer(fitted, "Features")
-            found.fitted_ = tried(fitted)
-        return found
+    def check_state(self) -> None:
+        check_transformer(self.transformer, "Features")
+        if self.resolved:
+            check_transformer(self.fitted_, "Features")
+            tried(self.fitted_)
 
     @property
     def resolved(self) -> bool:

@@ -5,8 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._state import check, check_array, check_list
-from .._tags import Tagged
+from .._state import Stored, check, check_value
 from .base import Kernel
 from .categorical import Indicators
 from .frames import is_frame, missing_entries, values
@@ -73,7 +72,7 @@ class Agreement(Kernel):
         return np.multiply(out, inverse_root(sy), out=out)
 
 
-class Agreements(Tagged, BaseEstimator):
+class Agreements(Stored, BaseEstimator):
     """Each column as numbers whose minima sum to s_j of `Gower`: (u, 1 − u) of a number, indicators of categories.
 
     u is the place in the range of the training data; all are 0 where an entry is missing. A category that the training
@@ -81,6 +80,7 @@ class Agreements(Tagged, BaseEstimator):
     """
 
     file_tag = ("transformer/agreements", 1)
+    saved = {"learned as learned_": "?list _ any"}
 
     def __init__(self, categories: Sequence[int] = ()) -> None:
         self.categories = categories
@@ -127,21 +127,14 @@ class Agreements(Tagged, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def to_state(self) -> dict[str, Any]:
-        return {"learned": vars(self).get("learned_")}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        found = cls()
-        if state["learned"] is not None:
-            found.learned_ = check_list("learned", state["learned"], (np.ndarray, Indicators), len(state["learned"]))
-            found.n_features_in_ = len(found.learned_)
-            for one in found.learned_:
-                if isinstance(one, Indicators):
-                    check(len(one.categories_) == 1, "a column has indicators of several")
-                else:
-                    check_array("learned", one, np.float64, 2)
-        return found
+    def check_state(self) -> None:
+        self.categories = ()
+        if "learned_" in vars(self):
+            self.n_features_in_ = len(self.learned_)
+            for one in self.learned_:
+                several = isinstance(one, Indicators) and len(one.categories_) != 1
+                check(not several, "a column has indicators of several")
+                check_value("learned", one, "Indicators" if isinstance(one, Indicators) else "f8 2", {})
 
 
 def check_positions(categories: Any, d: float = np.inf) -> None:

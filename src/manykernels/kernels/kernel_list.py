@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._tags import Tagged
-from ._kernel_list_state import restore, state_of
+from .._state import Stored
+from ._kernel_list_state import check_state
 from ._naming import names_of
 from ._requests import columns_of, object_views, planned, read_spec
 from .auto import choose_kernels
@@ -27,7 +27,7 @@ from .view_data import View, ViewArrays
 from .view_plan import ViewPlan, by_source
 
 
-class KernelList(Tagged):
+class KernelList(Stored):
     """Kernels resolved on one data set; `KernelList.from_spec(kernels, X)` reads the `kernels` of an estimator.
 
     Parameters
@@ -67,6 +67,10 @@ class KernelList(Tagged):
 
     file_tag = ("kernel/list", 3)
     former_tags = (("kernel/list", 1), ("kernel/list", 2))
+    saved = {
+        "views as view_states": "list V dict", "known": "?dict", "kernels": "list M Kernel", "names": "list M text",
+        "columns": "list M any", "view_of": "i8 M <V", "n_features": "any", "tasks": "?labels", "task_of": "list M any",
+    }  # fmt: skip
     columns: list[Any]
     task_of: Any = ()
     tasks: Any = None
@@ -178,13 +182,17 @@ class KernelList(Tagged):
         """The number of columns of each view, None for strings; for kernels across views a list of (width, reads)."""
         return [plan.width(self.n_features) for plan in self.view_plans]
 
-    def to_state(self) -> dict[str, Any]:
-        """The state for a file, see `_state`."""
-        return state_of(self)
+    @property
+    def view_states(self) -> list[dict[str, Any]]:
+        """What files hold of the views, and of the training examples."""
+        return [plan.to_state() for plan in self.view_plans]
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> KernelList:
-        return restore(cls.__new__(cls), state)
+    @property
+    def known(self) -> dict[str, Any] | None:
+        return None if self.training_facts is None else self.training_facts.to_state()
+
+    def check_state(self) -> None:
+        check_state(self)
 
     def seen(self, m: int) -> str | None:
         """The name of the view of kernel m, or of its columns of a single table, see `ViewPlan.label`."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._state import check, check_integer, check_is, check_list, check_plain
+from .._state import check, check_value, read_entries
 from ..sequences import Sequences
 from ._protocol import len_
 from ._saved_transformers import first_step
@@ -47,18 +47,14 @@ def facts_of_state(state, sizes, n_views):
     """The checked TrainingFacts of a state; None for the state of an older file, which has none."""
     if state is None:
         return None
-    gaps = {}
-    for pair in check_is("gaps", check_is("known", state, dict)["gaps"], list):
-        view, columns = check_is("gaps", pair, list)
+    saved = {"gaps": "list _ list 2 any", "lengths": "list V ?tuple", "grows": "?flag"}
+    own = read_entries(saved, state, V=n_views)
+    for view, columns in own["gaps"]:
         check(view in sizes, f"there is no view {view!r}")
-        check_plain("gaps", check_is("gaps", columns, list))
-        gaps[view] = columns
-    lengths = check_list("lengths", state["lengths"], (tuple, type(None)), n_views)
-    for span in lengths:
-        for length in span or ():
-            check_integer("lengths", length, 0, 2**48)
-        check(span is None or len(span) == 2 and span[0] <= span[1], "lengths are no span")
-    return TrainingFacts(gaps, lengths, check_is("grows", state.get("grows", False), bool))
+        check_value("gaps", columns, "list _ plain", {})
+    for span in filter(None, own["lengths"]):
+        check_value("lengths", sorted(span), "list 2 int 0", {"big": 2**48})
+    return TrainingFacts(dict(own["gaps"]), own["lengths"], bool(own["grows"]))
 
 
 class News(NamedTuple):

@@ -7,7 +7,7 @@ from numpy.typing import DTypeLike
 from scipy.linalg import eigh
 from scipy.sparse import issparse
 
-from .._state import check, check_array
+from .._state import check
 from .._validation import check_choice
 from .base import Kernel, len_
 from .low_rank import LowRank
@@ -56,6 +56,10 @@ class Nystroem(LowRank):
     """
 
     file_tag = ("kernel/nystroem", 1)
+    saved = {
+        "kernel": "Kernel", "rank": "any", "landmarks": "any", "random_state": "plain", "landmarks_": "?any",
+        "projection_": "?f8 n r",
+    }  # fmt: skip
     landmarks_: Any
     projection_: np.ndarray
 
@@ -74,21 +78,10 @@ class Nystroem(LowRank):
                 "at once. Leave it as it is, or make products and sums of approximated kernels instead."
             )
 
-    def to_state(self) -> dict[str, Any]:
-        Z, P = (self.landmarks_, self.projection_) if self.resolved else (None, None)
-        return self.get_params(deep=False) | {"landmarks_": Z, "projection_": P}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Nystroem:
-        state = dict(state)
-        Z, P = state.pop("landmarks_"), state.pop("projection_")
-        found = cls(**state)
-        found._check()
-        if P is not None:
-            check_array("projection_", P, np.float64, None, None)
-            check(len_(Z) == len(P), "there are not as many landmarks as rows of the projection")
-            found.landmarks_, found.projection_ = Z, P
-        return found
+    def check_state(self) -> None:
+        self._check()
+        fits = not self.resolved or len_(self.landmarks_) == len(self.projection_)
+        check(fits, "there are not as many landmarks as rows of the projection")
 
     @property
     def resolved(self) -> bool:

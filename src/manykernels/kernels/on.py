@@ -37,6 +37,7 @@ class On(PlacedKernel):
     """
 
     file_tag = ("kernel/on", 1)
+    saved = {"columns": "plain", "kernel": "Kernel", "transformer": "any", "missing": "?of error zero"}
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         kernels = KernelList.from_spec([self], X)

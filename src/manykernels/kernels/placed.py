@@ -4,8 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._state import check, check_integer, check_is, check_list, check_plain
-from .._tags import Tagged
+from .._state import Stored, check
 from .base import Kernel, Product, Sum, len_
 
 
@@ -21,11 +20,9 @@ class PlacedKernel(Kernel):
         self.missing = missing
 
     def check_state(self) -> None:
-        check_plain("columns", self.columns)
-        check_is("kernel", self.kernel, Kernel)
+        self.missing = self.missing or "error"  # which old files lack
         able = self.transformer is None or hasattr(self.transformer, "transform")  # scikit-learn's or a user's
         check(able, "transformer has no method transform")
-        check(self.missing in ("error", "zero"), f"missing is {self.missing!r}")
 
     @property
     def psd(self) -> bool:  # type: ignore[override]  # depends on the kernel
@@ -41,15 +38,12 @@ class ViewKernel(Kernel):
     """`kernel` of view number `part` of a JoinedViews: the resolved form of an On."""
 
     file_tag = ("kernel/seen", 1)
+    saved = {"part": "int 0", "kernel": "Kernel"}
     reads = "views"
 
     def __init__(self, part: int, kernel: Kernel) -> None:
         self.part = part
         self.kernel = kernel
-
-    def check_state(self) -> None:
-        check_integer("part", self.part, 0, 2**16)
-        check_is("kernel", self.kernel, Kernel)
 
     @property
     def psd(self) -> bool:  # type: ignore[override]  # depends on the kernel
@@ -65,20 +59,14 @@ class ViewKernel(Kernel):
         return self.kernel.diag(X.views[self.part])
 
 
-class JoinedViews(Tagged):
+class JoinedViews(Stored):
     """Several views of the same examples, sliced by rows together."""
 
     file_tag = ("kernel/bundle", 1)
+    saved = {"parts as views": "list _ any"}  # `check_rows` checks each
 
     def __init__(self, views: list[Any]) -> None:
         self.views = views
-
-    def to_state(self) -> dict[str, Any]:
-        return {"parts": self.views}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        return cls(check_list("parts", state["parts"], object, len(state["parts"])))  # `check_rows` checks each
 
     @property
     def shape(self) -> tuple[int]:

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from .._state import check, check_array, check_index, check_is
 from .base import Kernel
 from .entries import check_entries
 from .frames import is_pandas
@@ -109,6 +108,7 @@ class Corrected(Precomputed):
     """
 
     file_tag = ("kernel/corrected", 1)
+    saved = {"how": f"of {' '.join(PSD)}", "places": "i8 n <big asc", "removed": "f8 n _", "shift": "finite"}
 
     def __init__(
         self,
@@ -118,13 +118,6 @@ class Corrected(Precomputed):
         shift: float = 0.0,
     ) -> None:
         self.how, self.places, self.removed, self.shift = how, places, removed, shift
-
-    def check_state(self) -> None:
-        check(self.how in PSD, f"how is {self.how!r}")
-        places = check_is("places", self.places, np.ndarray)
-        check_index("places", places, 2**48, ascending=True)
-        check_array("removed", self.removed, np.float64, len(places), None)
-        check(isinstance(self.shift, float) and np.isfinite(self.shift), "shift is no number")
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         if self.places is not None:

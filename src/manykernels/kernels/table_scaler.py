@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from .._state import check, check_array, check_integer, check_is, check_list
-from .._tags import Tagged
+from .._state import Stored, check, check_integer, check_value
 from .._validation import shown
 from .categorical import Indicators
 from .frames import are_missing_texts, is_frame, missing_entries, to_numbers, values
@@ -25,7 +24,7 @@ EPSILON = float(np.finfo(float).eps)
 MIN_CYCLES = 1.5  # in the training dates, for a cycle that is used
 
 
-class TableScaler(Tagged, BaseEstimator):
+class TableScaler(Stored, BaseEstimator):
     """Each part of the columns is turned into numbers z, centred, and scaled to a total variance of 1.
 
         φ_part(x) = (z(x) − mean z) / √(Σ_j var z_j)
@@ -54,6 +53,10 @@ class TableScaler(Tagged, BaseEstimator):
     """
 
     file_tag = ("transformer/table", 1)
+    saved = {
+        "parts": "any", "learned as learned_": "?list P any", "mean as mean_": "?list P any",
+        "factor as factor_": "?list P any",
+    }  # fmt: skip
 
     def __init__(self, parts: Sequence[tuple[str, int]]) -> None:
         self.parts = parts
@@ -135,34 +138,22 @@ class TableScaler(Tagged, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def to_state(self) -> dict[str, Any]:
-        fitted = {name: vars(self).get(f"{name}_") for name in ("learned", "mean", "factor")}
-        return {"parts": [list(part) for part in self.parts]} | fitted
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> TableScaler:
-        parts = [tuple(check_list("parts", part, (str, int), 2)) for part in check_is("parts", state["parts"], list)]
-        for kind, width in parts:
-            check(kind in KINDS, f"there is no kind {kind[:80]!r} of columns")
-            check_integer("parts", width, 1, 2**24 if kind in ("numbers", "columns") else 1)
-        found = cls(parts)
-        if state["learned"] is None:
-            return found
-        found.n_features_in_ = sum(width for _, width in parts)
-        found.learned_ = check_list("learned", state["learned"], (Indicators, list, type(None)), len(parts))
-        found.mean_ = check_list("mean", state["mean"], np.ndarray, len(parts))
-        found.factor_ = check_list("factor", state["factor"], (float, np.ndarray), len(parts))
-        fitted = zip(parts, found.learned_, found.mean_, found.factor_, strict=True)
+    def check_state(self) -> None:
+        self.parts = [tuple(part) for part in self.parts]
+        for kind, width in self.parts:
+            check_integer(f"columns of {kind}", width, 1, 2**24 if kind in ("numbers", "columns") else 1)
+            check(kind in KINDS, f"there is no kind {kind!r:.80} of columns")
+        if "learned_" not in vars(self):
+            return
+        self.n_features_in_ = sum(width for _, width in self.parts)
+        fitted = zip(self.parts, self.learned_, self.mean_, self.factor_, strict=True)
         for (kind, width), learned, mean, factor in fitted:
             wanted = {"categories": Indicators, "dates": list}.get(kind, type(None))
             check(isinstance(learned, wanted), f"the {kind} of a part have another state")
-            if kind == "dates":
-                check(set(learned) <= set(DAYS_OF_CYCLES), f"there are cycles {learned!r}")
+            check(kind != "dates" or set(learned) <= set(DAYS_OF_CYCLES), f"there are cycles {learned!r:.80}")
             encoded = width if learned is None else learned.width if kind == "categories" else 1 + 2 * len(learned)
-            check_array("mean", mean, np.float64, encoded)
-            check(isinstance(factor, float) or kind == "columns", f"the {kind} of a part have several factors")
-            check_array("factor", np.atleast_1d(factor), np.float64, width if kind == "columns" else 1)
-        return found
+            check_value("mean", mean, "f8 encoded", {"encoded": encoded})
+            check_value("factor", factor, "f8 width" if kind == "columns" else "number", {"width": width})
 
 
 def days(column: np.ndarray, name: Any = "") -> np.ndarray:

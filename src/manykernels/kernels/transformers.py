@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._state import check_integer
-from .._tags import Tagged
+from .._state import Stored
 from ._saved_transformers import first_step, settle, tried
 from .column_scales import ColumnScales
 from .frames import in_double, is_frame, missing_entries, to_numbers, values, without_na
@@ -17,26 +16,25 @@ from .view_data import View, checked_view, is_numeric, object_view
 
 
 @dataclass(frozen=True, eq=False)
-class Pipe(Tagged):
+class Pipe(Stored):
     """A transformer of one view: a fitted copy of `given`, and the number `width` of its output columns."""
 
     file_tag = ("kernel/pipe", 1)
+    saved = {"fitted": "any", "width": "int 1"}
 
     given: Any
     fitted: Any = None
     width: Any = None
 
     def to_state(self):
-        """The state for a file, see `_state`."""
-        return {"fitted": tried(self.fitted), "width": self.width}
+        tried(self.fitted)
+        return super().to_state()
 
-    @classmethod
-    def from_state(cls, state):
+    def check_state(self):
         from sklearn.base import clone
 
-        check_transformer(state["fitted"], "a file")
-        given, fitted = clone(state["fitted"], safe=False), tried(state["fitted"])
-        return cls(given, fitted, check_integer("width", state["width"], 1, 2**48))
+        check_transformer(self.fitted, "a file")
+        vars(self)["given"] = clone(tried(self.fitted), safe=False)  # it is frozen
 
     def fit(self, view, weights):
         """The Pipe fitted on the examples that have the view, with weights or None."""

@@ -6,11 +6,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._state import check_is
+from .._state import entries, read_entries
+from ._protocol import READS
 from .transformers import Pipe, raw_view, reads_of, rescaled
 from .view_data import View, ViewArrays, checked_view, is_numeric, object_view, string_view
 
 NO_COLUMNS = np.empty(0, int)  # the columns of kernels that see no data
+
+
+IN_FILES = {
+    "name": "plain", "columns": "?i8 d <big", "column_names": "?list d plain", "encoding": "?tuple", "zero": "flag",
+    "reads": f"of {' '.join(READS)}", "pipe as transformer": "?Pipe", "join": "?KernelList",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,17 +193,14 @@ class ViewPlan:
 
     def to_state(self) -> dict[str, Any]:
         """The state for a file, see `_kernel_list_state`."""
-        return {
-            "name": self.name, "columns": self.columns, "column_names": self.column_names, "encoding": self.encoding,
-            "zero": self.missing == "zero", "reads": self.reads, "pipe": self.transformer, "join": self.join,
-        }  # fmt: skip
+        own = vars(self) | {"zero": self.missing == "zero"}
+        return {entry: own[name] for entry, name, _ in entries(IN_FILES)}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The plan of a state, which `_kernel_list_state` checks; version 1 has neither transformers nor joins."""
-        missing = "zero" if check_is("zero", state["zero"], bool) else "error"
-        where = state["name"], state["columns"], state["column_names"]
-        return cls(*where, state["encoding"], state.get("pipe"), state.get("join"), missing, state["reads"])
+        own = read_entries(IN_FILES, state)
+        return cls(missing="zero" if own.pop("zero") else "error", **own)
 
 
 def by_source(plans: Sequence[ViewPlan]) -> tuple[list[ViewPlan], np.ndarray, list[np.ndarray | None]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._state import Stored, check, check_is
+from .._state import Stored, check, read_entries
 from .._validation import shown
 
 INVALID_CODE = -1  # of a letter that is an error
@@ -46,6 +46,7 @@ class Alphabet(Stored):
 
     file_tag = ("alphabet", 2)
     former_tags = (("alphabet", 1),)  # without complement
+    saved = {"name": "text", "letters": "text", "unknown": "text", "ignore_case": "flag", "complement": "?text"}
     name: str
     letters: str
     unknown: str = ""
@@ -69,17 +70,11 @@ class Alphabet(Stored):
                 "opposite each letter, in their order, so that the complement of the complement is the letter itself"
             )
 
-    def to_state(self) -> dict[str, Any]:
-        return dict(vars(self))
-
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Alphabet:
-        for name in ("name", "letters", "unknown"):
-            check_is(name, state[name], str)
-        check_is("ignore_case", state["ignore_case"], bool)
-        check(len(state["letters"]) + len(state["unknown"]) <= 256, "there are more than 256 letters")
-        check_is("complement", state.get("complement", ""), str)
-        found = cls(**state)
+        own = read_entries(cls.saved, state)
+        check(len(own["letters"]) + len(own["unknown"]) <= 256, "there are more than 256 letters")
+        found = cls(**own | {"complement": own["complement"] or ""})
         named = _NAMED.get(found.name, found)  # files of version 1 have no complement
         return named if "complement" not in state and replace(named, complement="") == found else found
 

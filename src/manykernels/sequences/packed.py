@@ -7,10 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .._state import check, check_array, check_index, check_integer, check_is
+from .._state import check, read_entries
 from .._tags import Tagged
 from . import alphabet as _alphabet
 from .packing import Packer, feed, frozen, n_bytes
+
+IN_FILES = {
+    "alphabet": "Alphabet", "bits": "int 2 <9", "data": "u1 _", "starts": "i8 n <big", "lengths": "i4 n <big >=1"
+}  # fmt: skip
+
 
 
 class Sequences(Tagged):
@@ -62,9 +67,8 @@ class Sequences(Tagged):
         raise AttributeError(f"Sequences are immutable; {name!r} cannot be deleted")
 
     def to_state(self) -> dict[str, Any]:
-        """The state for a file, see `_state`: the letters of these rows only."""
-        alphabet, bits, data, starts, lengths = self._own()
-        return {"alphabet": alphabet, "bits": bits, "data": data, "starts": starts, "lengths": lengths}
+        """The letters of these rows only."""
+        return dict(zip(self.__slots__, self._own(), strict=False))
 
     def _own(self):
         """The arguments of the constructor, with storage for these rows only."""
@@ -74,16 +78,12 @@ class Sequences(Tagged):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Sequences:
         """A ValueError unless the sequences lie within their data and fill it."""
-        alphabet, bits, data, starts, lengths = (state[name] for name in cls.__slots__[:5])
-        check_is("alphabet", alphabet, _alphabet.Alphabet)
-        check_integer("bits", bits, 2, 8)
-        check(bits in (2, 4, 8), f"bits = {bits} is not 2, 4 or 8")
-        check_array("data", data, np.uint8, None)
-        check_index("lengths", lengths, 2**31, low=1, dtype=np.int32)
-        check_index("starts", starts, max(data.size, 1), len(lengths))
-        sizes = n_bytes(lengths, bits)
-        check((starts <= data.size - sizes).all() and sizes.sum() == data.size, "the sequences do not fit their data")
-        return cls(alphabet, bits, data, starts, lengths)
+        own = read_entries(IN_FILES, state)
+        check(own["bits"] in (2, 4, 8), f"bits = {own['bits']} is not 2, 4 or 8")
+        size, sizes = own["data"].size, n_bytes(own["lengths"], own["bits"])
+        fits = (own["starts"] <= size - sizes).all() and sizes.sum() == size
+        check(fits, "the sequences do not fit their data")
+        return cls(**own)
 
     @classmethod
     def encode(

@@ -1,11 +1,18 @@
 """Checks of checkpoints: each state must fit the problem of this run (see `_state`)."""
 
-from numbers import Real
-
 import numpy as np
 
-from .._state import check, check_array, check_integer, check_is, check_list, check_records
+from .._state import check, check_is, check_value, read_entries
 from ..solution import Solution
+
+POINT = {"theta": "f8 M finite", "a": "f8 T n finite"}
+SIDE = {"outputs": "f8 n finite", "active": "bool n", "excess": "finite", "turn": "int 0"}
+RUN = POINT | {  # of the coordinate solver, as its `_state` says
+    "b": "list T finite", "turn": "int 0", "at": "int 0 <sides", "place": "int 0 <places", "solves": "int 0",
+    "sides": "list T dict", "history": "records", "upper": "number", "lower": "number", "scale": "finite",
+    "best": "?dict", "best_dual": "?f8 T n finite", "dual_b": "f8 T finite", "draw": "dict",
+    "points": "list cuts f8 T n finite", "added": "list cuts any",
+}  # fmt: skip
 
 
 def check_part(part, problem):
@@ -13,86 +20,57 @@ def check_part(part, problem):
     check_is("a part", part, dict)
     check(set(part) in (set(), {"state"}, {"solution", "max_iter"}), f"a part holds {sorted(part)}")
     if "solution" in part:
-        check_integer("max_iter", part["max_iter"], 1, 2**62)
+        check_value("max_iter", part["max_iter"], "int 1 <most", {"most": 2**62})
         solution = Solution.from_state(part["solution"])
         check(len(solution.history) > 0, "a solution has no history")
         check(not solution.interrupted, "a solution was interrupted")
-        check_number("time", solution.history[-1]["time"])
+        check_value("time", solution.history[-1]["time"], "finite", {})
         if problem is not None:
-            check_point(part["solution"], problem, problem.bank.M)
-            check(
-                problem.regularizer.bayesian == (solution.stationarity is not None),
-                "a solution is of another kind of problem",
-            )
+            check_point(part["solution"], problem)
+            bayesian = solution.stationarity is not None
+            check(problem.regularizer.bayesian == bayesian, "a solution is of another kind of problem")
     if "state" in part:
         state = check_is("state", part["state"], dict)
         if problem is not None:
-            check_number("gap", state["gap"], finite=False)
-            check_number("time", state["time"])
+            read_entries({"gap": "number", "time": "finite"}, state)
             check_warm(state["point"], problem) if "point" in state else check_run(state, problem)
 
 
-def check_number(name, value, finite=True):
-    check(isinstance(value, Real) and (not finite or np.isfinite(value)), f"{name} is {value!r}")
+def sizes_of(problem, M):
+    """The letters of the specs above."""
+    T, n = problem.Y.shape
+    return {"M": M, "T": T, "n": n, "sides": T + 1, "places": n + 1}
 
 
-def check_numbers(name, value, *shape):
-    """An array of finite float64 of that shape."""
-    check_array(name, value, np.float64, *shape)
-    check(np.isfinite(value).all(), f"{name} has NaN or infinity")
-
-
-def check_point(point, problem, M):
-    """theta (M,), a (T, n) and b (T,)."""
-    check_numbers("theta", point["theta"], M)
-    check_numbers("a", point["a"], *problem.Y.shape)
-    check_numbers("b", np.asarray(point["b"]), *problem.no_b().shape)
+def check_point(point, problem):
+    """theta (M,), a (T, n) and b (T,) of all kernels, or b (T, k)."""
+    b = f"f8 {' '.join(map(str, problem.no_b().shape))} finite"
+    read_entries(POINT | {"b": b}, point | {"b": np.asarray(point["b"])}, **sizes_of(problem, problem.bank.M))
 
 
 def check_warm(point, problem):
     """The point of a warm start."""
-    check_is("point", point, dict)
+    check_is("a point", point, dict)
     check(set(point) == {"theta", "a", "b", "primal", "dual", "gap"}, f"a point holds {sorted(point)}")
-    check_point(point, problem, problem.bank.M)
+    check_point(point, problem)
 
 
 def check_run(state, problem):
-    """The state of a run of the coordinate solver, as its `_state` says."""
-    (T, n), M = problem.Y.shape, len(problem.kernels)
-    check_point(state, problem, M)
-    check_list("b", state["b"], Real, T)
-    for name, most in (("turn", 2**48), ("at", T), ("place", n), ("solves", 2**48)):
-        check_integer(name, state[name], 0, most)
-    for side in check_is("sides", state["sides"], list):
-        check_numbers("outputs", side["outputs"], n)
-        check_array("active", side["active"], bool, n)
-        check_number("excess", side["excess"])
-        check_integer("turn", side["turn"], 0, 2**62)
-    check(len(state["sides"]) == T, f"there are {len(state['sides'])} sides for {T} outputs")
-    check_records("history", state["history"])
+    """The state of a run of the coordinate solver."""
+    sizes = sizes_of(problem, len(problem.kernels))
+    read_entries(RUN, state, **sizes)
+    for side in state["sides"]:
+        read_entries(SIDE, side, **sizes)
     check(state["turn"] == 0 or len(state["history"]) > 0, "there is no history")
-    for name in ("upper", "lower"):
-        check_number(name, state[name], finite=False)
-    check_number("scale", state["scale"])
     check(state["scale"] > 0, f"scale is {state['scale']}")
     check(not state["upper"] < state["lower"] - 1e-6 * state["scale"], "upper lies below lower")
     check((state["best"] is None) == (state["upper"] == np.inf), "best and upper do not go together")
     if state["best"] is not None:
-        check_point(check_is("best", state["best"], dict), problem, M)
-    if state["best_dual"] is not None:
-        check_numbers("best_dual", state["best_dual"], T, n)
-    check_numbers("dual_b", state["dual_b"], T)
-    _check_cuts(state, problem, T, n, M)
-    np.random.PCG64().state = check_is("draw", state["draw"], dict)
-
-
-def _check_cuts(state, problem, T, n, M):
-    points, added = (check_is(name, state[name], list) for name in ("points", "added"))
-    check(len(points) == len(added), f"there are {len(points)} points for {len(added)} cuts")
-    check(not added or problem.regularizer.smooth or problem.regularizer.simplex, "there are cuts of another problem")
-    for a, (q, *numbers) in zip(points, added, strict=True):
-        check_numbers("points", a, T, n)
-        check_numbers("added", q, M)
-        check_list("added", numbers, Real, 3)
-        for number in numbers:
-            check_number("added", number)
+        read_entries(POINT, state["best"], **sizes)
+        check_value("b", np.asarray(state["best"]["b"]), "f8 T finite", sizes)
+    np.random.PCG64().state = state["draw"]
+    cuts = problem.regularizer.smooth or problem.regularizer.simplex
+    check(not state["added"] or cuts, "there are cuts of another problem")
+    for q, *numbers in state["added"]:
+        check_value("added", q, "f8 M finite", sizes)
+        check_value("added", numbers, "list 3 finite", {})

@@ -172,7 +172,7 @@ class CheckpointSlot:
             return Solution.from_state(solution)
         if state is not None and "point" in state:
             with self.file.wholeness():
-                warm, state = Solution.from_state(state["point"]), None
+                warm, state = Solution(**state["point"]), None
         found = run(warm, state)
         if not found.interrupted:
             part = {"solution": found.to_state(), "max_iter": max_iter}

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._state import check, check_array, check_index, check_records
+from .._state import check, read_entries
 from ..banks.choice import choose_bank
 from ..inner import InnerProblem
 from ..problem import Problem
@@ -76,6 +76,10 @@ class Streamed:
     X: Any
     solution: Solution
     interrupted = False  # `Driver.run` raises the interrupt
+# what a checkpoint keeps of a streamed fit
+STATE = {"rows": "i8 active <n asc", "a": "f8 T active", "theta": "f8 M", "b": "f8 T", "history": "records",
+         "done": "flag"}  # fmt: skip
+
 
 
 class Driver:
@@ -290,13 +294,8 @@ class Driver:
             return self._first(), None, None
         state, T = part["state"], len(self.Y)
         with self.kept.file.wholeness():
-            check(isinstance(state, dict) and "rows" in state, "it is not that of a streamed fit")
-            check_index("rows", state["rows"], self.n, ascending=True)
-            check_array("a", state["a"], np.float64, T, len(state["rows"]))
-            check_array("theta", state["theta"], np.float64, self.kernels.kernels.M)
-            check_array("b", state["b"], np.float64, T)
-            check_records("history", state["history"])
-            check(isinstance(state["done"], bool), "done is no truth value")
+            check("rows" in state, "it is not that of a streamed fit")
+            read_entries(STATE, state, n=self.n, T=T, M=self.kernels.kernels.M)
         self.history, self.begun = state["history"], time.perf_counter() - state["time"]
         self.monitor.resumed(state["gap"], state["time"])
         point = Solution(state["theta"], state["a"], state["b"], **state["best"])
