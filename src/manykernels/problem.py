@@ -269,7 +269,7 @@ class Problem:
     def dual_value(self, a: np.ndarray, q: np.ndarray, rows: np.ndarray | slice = slice(None)) -> float:
         """− Σ c V*(y, −t a / c) − Ω*(½ t² q) at a (T, |rows|), 0 elsewhere; t ≤ 1 takes q into the domain of Ω*."""
         t = self.regularizer.shrink(0.5 * q)
-        return -float(np.sum(self.conjugates(t * a, rows))) - self.regularizer.conjugate(0.5 * t * t * q)
+        return -float(self.conjugates(t * a, rows).sum()) - self.regularizer.conjugate(0.5 * t * t * q)
 
     def certificate(
         self,
@@ -282,14 +282,14 @@ class Problem:
     ) -> Certificate:
         """The `Certificate` at a (T, |rows|), 0 elsewhere, from the losses and q_m = Σ_t a_tᵀ K_m a_t."""
         offset = self.loss.total * float(np.sum(b)) if self.loss.total else 0.0
-        risk, q = float(np.sum(losses)), np.maximum(q, 0.0)
+        risk, q = float(losses.sum()), np.maximum(q, 0.0)
         norms, omega = self.regularizer.penalty(theta, q)
         primal = risk + offset + norms + omega
         dual = self.dual_value(a, q, rows)
         scale = max(risk + norms + abs(omega) + abs(offset), self._floor(), 1e-300)
         off = self.lack(a, rows)
-        dual += float(np.sum(off * b))  # the cost of the rounding of Σ a
-        if np.any(np.abs(off.T) > 1e-6 * (1.0 + np.abs(a).sum(axis=1))):
+        dual += float((off * b).sum())  # the cost of the rounding of Σ a
+        if (np.abs(off.T) > 1e-6 * (1.0 + np.abs(a).sum(axis=1))).any():
             dual = -np.inf  # not a feasible point
         gap = (primal - dual) / scale
         return Certificate(primal, dual, max(gap, 0.0) if gap > -1e-6 else np.nan, scale)  # below: no bound

@@ -105,6 +105,8 @@ class KernelGroup:
 
     def in_type(self, dtype):
         """The same group in the arithmetic of this type."""
+        if self.pairs.dtype == dtype:
+            return self
         group = copy.copy(self)
         group.g, group.c = (self.forms[:, k].astype(dtype) for k in (1, 2))
         group.pairs = copy.copy(self.pairs)

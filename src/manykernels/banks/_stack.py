@@ -100,7 +100,7 @@ class Stack:
 
     def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
         """Σ_m w_m (S_m[rows, cols] − shift_m), cols sorted; of a `symmetric` result the upper triangle counts."""
-        kernels = np.flatnonzero(w)
+        kernels = w.nonzero()[0]
         if not len(kernels):
             return np.zeros((len(rows), len(cols)), dtype)
         _check_sorted(cols)
@@ -128,9 +128,10 @@ class Stack:
         else:
             w, shift = w[kernels], shift[kernels]
         if runs:  # the last kernel again, with weight 0
-            more = -len(kernels) % 4
-            kernels, shift = (np.pad(values, (0, more), mode="edge") for values in (kernels, shift))
-            w = np.pad(w, (0, more))
+            count = len(kernels)
+            four = np.minimum(np.arange(count + -count % 4), count - 1)
+            kernels, w, shift = kernels[four], w[four], shift[four]
+            w[count:] = 0.0
         loop = loops.combine_last if self.last else loops.combine_picked if far else loops.combine_first
 
         def block(r0):
@@ -273,7 +274,7 @@ def _all(cols, n):
 
 
 def _check_sorted(cols):
-    if len(cols) > 1 and (np.diff(cols) <= 0).any():
+    if (cols[1:] <= cols[:-1]).any():
         raise ValueError("cols and support must be ascending and without repetitions")
 
 

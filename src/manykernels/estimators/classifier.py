@@ -297,9 +297,10 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
             )
         check_classes_of_tasks(task, y, weight)
         of_class = np.ones(len(self.classes_))
-        of_class[present] = compute_class_weight(
-            self.class_weight, classes=self.classes_[present], y=y[weight > 0], sample_weight=weight[weight > 0]
-        )
+        if self.class_weight is not None:
+            of_class[present] = compute_class_weight(
+                self.class_weight, classes=self.classes_[present], y=y[weight > 0], sample_weight=weight[weight > 0]
+            )
         targets = np.arange(1, 2) if len(self.classes_) == 2 else np.arange(len(self.classes_))
         return np.where(codes == targets[:, None], 1.0, -1.0), of_class[codes]
 

@@ -153,7 +153,7 @@ def raise_all(A, lift, more, parts, n_jobs):
 def cut_out(K, rows, dtype, n_jobs):
     """K[rows][:, rows], in parallel."""
     if len(rows) <= MAX_SERIAL_ROWS:
-        return K[np.ix_(rows, rows)].astype(dtype)
+        return K[rows[:, None], rows].astype(dtype)
     from ..loops.rows import gather
 
     out = np.empty((len(rows), len(rows)), dtype)
@@ -186,7 +186,7 @@ def _conjugate_gradients(K, index, d, E, n_jobs):
 
 def matvec(K, v, n_jobs=1):
     """K v for symmetric K, from the rows of the support of v, with float64 sums over float32 blocks."""
-    support = np.flatnonzero(v)
+    support = v.nonzero()[0]
     whole = len(v) <= MAX_SERIAL_ROWS or 2 * len(support) > len(v) and len(v) <= LARGE_BLOCK_ROWS
     if K.dtype == np.float64 and whole:
         return v @ K

@@ -76,5 +76,5 @@ def _median(values, w):
         values, w, below = values[near], w[near], under
     order = np.argsort(values, kind="stable")
     values, total = values[order], below + np.cumsum(w[order])
-    first, last = (np.searchsorted(total, half * (1 + e), side="left") for e in (-1e-12, 1e-12))
+    first, last = np.searchsorted(total, half * np.array([1 - 1e-12, 1 + 1e-12]))
     return float((values[first] + values[min(last, len(values) - 1)]) / 2)

@@ -118,8 +118,8 @@ def _centre(X):
         return mean
     with np.errstate(over="ignore", invalid="ignore"):  # `check_size` refuses numbers that are too large
         middle = _middle(some)
-        usual = _middle(np.linalg.norm(some - middle, axis=1))
-        return middle if np.linalg.norm(mean - middle) > 10 * usual > 0 else mean
+        usual = _middle(((some - middle) ** 2).sum(axis=1))
+        return middle if ((mean - middle) ** 2).sum() > 100 * usual > 0 else mean
 
 
 def _middle(x):

@@ -111,8 +111,7 @@ class Loss(Part):
     def dual_value(self, y: np.ndarray, c: ArrayLike, a: np.ndarray) -> float:
         """Σ_i c_i V*(y_i, −a_i/c_i), over the examples with c_i > 0."""
         c = spread(c, a)
-        keep = c > 0
-        y = np.broadcast_to(y, c.shape)
+        keep, y = c > 0, spread(y, a)
         return float(c[keep] @ self.conjugate(y[keep], -a[keep] / c[keep]))
 
     def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
@@ -228,7 +227,8 @@ def signed_box(y: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
 
 def spread(c: ArrayLike, y: ArrayLike) -> np.ndarray:
     """The weights as floats of the shape of y."""
-    return np.broadcast_to(np.asarray(c, dtype=float), np.shape(y))
+    c = np.asarray(c, dtype=float)
+    return c if c.shape == np.shape(y) else np.broadcast_to(c, np.shape(y))
 
 
 def reciprocal(c: ArrayLike) -> np.ndarray:

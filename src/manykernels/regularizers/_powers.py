@@ -5,10 +5,11 @@ import numpy as np
 
 def norm(x, p):
     """‖x‖_p without overflow."""
-    top = float(np.max(np.abs(x)))
+    size = np.abs(x)
+    top = float(size.max())
     if p == np.inf or top == 0 or top == np.inf:
         return top
-    return top * float(np.sum((np.abs(x) / top) ** p)) ** (1 / p)
+    return top * float(((size / top) ** p).sum()) ** (1 / p)
 
 
 def power_prox(z, w, p):

@@ -165,8 +165,7 @@ class Regularizer(Part):
     def _capped_prox(self, z, step, most):
         """The prox over Σθ ≤ most: that of z − ν, ν the multiplier, by false position."""
         theta = self.prox(z, step)
-        over = theta.sum() - most
-        if not over > 0:
+        if self.constraint or not (over := theta.sum() - most) > 0:
             return theta
         lo, hi, above, below, inside = 0.0, float(np.max(z)), over, -most, np.zeros(len(z))
         for turn in range(120):

@@ -217,7 +217,7 @@ class Wrapper(Run):
             inner_gap += part
         self.a[:, rows], self.solves = a, self.solves + 1
         moving = np.array([inner.free(a_t) for inner, a_t in zip(self.inners, a, strict=True)])
-        support = np.flatnonzero(((a != 0) | moving).any(axis=0))
+        support = ((a != 0) | moving).any(axis=0).nonzero()[0]
         at = self.local[support]
         P = self.bank.products(a[:, support], at, at, self.picked)
         q = np.einsum("tmi,ti->m", P, a[:, support])
@@ -269,7 +269,7 @@ class Wrapper(Run):
         theta, a, support, q, known, known_outputs = self.lead or self.last
         self.theta, self.a = theta, a.copy()
         weights = self.full(theta)
-        rest = np.setdiff1d(np.arange(self.n), known)
+        rest = np.delete(np.arange(self.n), known)
         outputs = np.empty((problem.n_outputs, self.n))
         outputs[:, known] = known_outputs
         step = max(1, MAX_OUTPUTS // (problem.n_outputs * max(np.count_nonzero(theta), 1)))
