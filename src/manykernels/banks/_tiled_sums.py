@@ -16,7 +16,7 @@ MIN_TILE_ENTRIES = 16 * 64
 MIN_SQUARE_COLUMNS = 1024
 MIN_PLAIN_TABLE = 4  # exponentials that take NumPy longer than a table
 MAX_KEPT_TABLES = 64
-MIN_PLAIN_TILE = 2**19  # kernel values of a tile in NumPy, which takes microseconds for a call
+MIN_PLAIN_TILE = 2**22  # kernel values of a tile in NumPy, which takes microseconds for a call
 MIN_PRODUCT_COST = 2e5  # nanoseconds of the products of one group by rows
 
 
@@ -98,8 +98,9 @@ class Tiles:
                 for block, ms in group.pieces(B, a, b, chosen):
                     F = none if b.factor is None else b.factor[ms]
                     rows = ones[:, : r1 - r0] if a.factor is None else a.factor[ms]
-                    for t in range(len(theta)):
-                        W = (weights[t, group.members[ms], None] * rows).astype(self.dtype)
+                    own = weights[:, group.members[ms], None]
+                    for t in own.any(axis=(1, 2)).nonzero()[0]:
+                        W = (own[t] * rows).astype(self.dtype)
                         loops.combine(block, group.degree[ms], group.g[ms], group.c[ms], shift[ms], W, F, total[t])
             for views in many:
                 views.add(total, slice(r0, r1), slice(c0, c1))

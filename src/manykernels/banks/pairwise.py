@@ -34,6 +34,7 @@ MAX_EXACT_EXAMPLES = 10_000  # up to which the scales come from all pairs
 MAX_SCALE_ERROR = 1e-3  # of a scale from a sample, three standard errors; relative
 MAX_LOOSE_ERROR = 0.1  # of a variance that sets no scale
 KERNELS_PER_PASS = 16  # computed from one block of their base
+PLAIN_KERNELS_PER_PASS = 64  # computed by NumPy, of any bases
 MIN_MATRIX_BYTES = 2**23  # of a combined kernel that is built under any limit: 1,000 examples in float64
 
 
@@ -328,17 +329,19 @@ class PairwiseBank(Bank):
         self._separate(rows, None, kernels, emit)
 
     def _separate(self, rows, cols, kernels, emit):
-        """Calls emit(their numbers) for up to `KERNELS_PER_PASS` kernels of one base, and that with each tile."""
+        """Calls emit(their numbers) for some kernels at a time, of one base if they are large, and that with each tile."""
         active, symmetric = self.tiles.active(np.isin(np.arange(self.M), kernels)), rows is cols
         left = take(self.sides, rows, active)
         right = left if symmetric else take(self.sides, cols, active)
         n_rows, n_cols = (self.n if r is None else len(r) for r in (rows, cols))
         where = np.full(self.M, -1)
         where[kernels] = np.arange(kernels.size)
-        for group in self.groups:
-            members = np.sort(group.members[where[group.members] >= 0])
-            for first in range(0, members.size, KERNELS_PER_PASS):
-                layers = members[first : first + KERNELS_PER_PASS]
+        own, step = [group.members[where[group.members] >= 0] for group in self.groups], KERNELS_PER_PASS
+        if few(n_rows, n_cols, kernels.size):
+            own, step = [np.concatenate(own)], PLAIN_KERNELS_PER_PASS
+        for members in own:
+            for first in range(0, members.size, step):
+                layers = members[first : first + step]
                 one = (np.arange(self.M) == layers[:, None]).astype(float)
                 self.tiles.weighted(left, right, one, n_rows, n_cols, emit(where[layers]), symmetric)
 

@@ -27,7 +27,7 @@ def median_between(x, weights=None, base="sqdist", sample=500):
     _, first, which = np.unique(rows, return_index=True, return_inverse=True)
     x, w = _spread(x[first], np.bincount(which, w), sample)
     size = np.abs(x).max() or 1.0
-    above = ~np.tri(len(x), dtype=bool)  # the pairs i < j
+    above = np.arange(len(x))[:, None] < np.arange(len(x))  # the pairs i < j
     d = _distances(x / size, base, above)  # squares of the largest numbers would overflow
     with np.errstate(over="ignore"):
         d = d * size * (size if base == "sqdist" else 1.0)
@@ -57,24 +57,23 @@ def _spread(x, w, sample):
     """At most `sample` of the examples, in even steps of their weight, and their weights."""
     if x.shape[0] <= sample:
         return x, w
-    total = np.cumsum(w)
-    rows, count = np.unique(
-        np.searchsorted(total, (np.arange(sample) + 0.5) / sample * total[-1], side="right"), return_counts=True
-    )
-    return x[rows], count.astype(float)
+    total = w.cumsum()
+    count = np.bincount(total.searchsorted((np.arange(sample) + 0.5) / sample * total[-1], side="right"))
+    rows = count.nonzero()[0]
+    return x[rows], count[rows].astype(float)
 
 
 def _median(values, w):
     """The weighted median, the mean of two values if it lies between them; only values near it are sorted."""
     half, below = w.sum() / 2, 0.0
     some = slice(None, None, max(1, len(values) // SORTED_SAMPLE))
-    order = np.argsort(values[some])
-    share = np.cumsum(w[some][order])
-    low, high = values[some][order][np.searchsorted(share, np.array(MIDDLE) * share[-1])]
+    order = values[some].argsort()
+    share = w[some][order].cumsum()
+    low, high = values[some][order][share.searchsorted(np.array(MIDDLE) * share[-1])]
     near, under = (values >= low) & (values <= high), w[values < low].sum()
     if under < (1 - 1e-9) * half and (1 + 1e-9) * half < under + w[near].sum():  # else the sample misses the middle
         values, w, below = values[near], w[near], under
-    order = np.argsort(values, kind="stable")
-    values, total = values[order], below + np.cumsum(w[order])
-    first, last = np.searchsorted(total, half * np.array([1 - 1e-12, 1 + 1e-12]))
+    order = values.argsort(kind="stable")
+    values, total = values[order], below + w[order].cumsum()
+    first, last = total.searchsorted(half * np.array([1 - 1e-12, 1 + 1e-12]))
     return float((values[first] + values[min(last, len(values) - 1)]) / 2)
