@@ -329,7 +329,7 @@ class PairwiseBank(Bank):
         self._separate(rows, None, kernels, emit)
 
     def _separate(self, rows, cols, kernels, emit):
-        """Calls emit(their numbers) for some kernels at a time, of one base if they are large, and that with each tile."""
+        """Calls emit(their numbers) for some kernels at a time, of one base unless few, and that with each tile."""
         active, symmetric = self.tiles.active(np.isin(np.arange(self.M), kernels)), rows is cols
         left = take(self.sides, rows, active)
         right = left if symmetric else take(self.sides, cols, active)

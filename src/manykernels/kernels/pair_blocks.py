@@ -112,7 +112,7 @@ def _centre(X):
     """
     if not len(X):  # a model without support
         return np.zeros(X.shape[1])
-    mean = X.mean(axis=0, dtype=np.float64)
+    mean = np.add.reduce(X, axis=0, dtype=np.float64) / len(X)
     some = X[:: max(1, len(X) // 100)].astype(np.float64)
     if len(some) < 3 or not np.isfinite(mean).all():
         return mean
@@ -124,7 +124,8 @@ def _centre(X):
 
 def _middle(x):
     """The median along the first axis."""
-    x = np.sort(x, axis=0)
+    x = x.copy()
+    x.sort(axis=0)
     return (x[(len(x) - 1) // 2] + x[len(x) // 2]) / 2
 
 
@@ -229,10 +230,10 @@ class PairBase:
     def check_size(self, x):
         """A `TooLarge` if B between examples like x (d, n) would overflow."""
         power = 2 if self.kind in ("dot", "sqdist", "chi2") else 1
-        top = np.maximum(x.max(axis=1, initial=0), -x.min(axis=1, initial=0)).astype(np.float64)
-        reach = float(np.max(top, initial=0.0))
+        reach = float(np.abs(x).max(initial=0))
         limit = np.finfo(self.dtype).max / (8 * max(len(x), 1))
         if not (reach == 0 or np.log(reach) * power < np.log(limit)):
+            top = np.abs(x).max(axis=1).astype(np.float64)
             j = int(np.argmax(np.where(np.isnan(top), np.inf, top)))
             raise TooLarge(
                 f"X holds values of about {top[j]:.0e} in column {j} of the {len(x)} that a kernel sees: products of "

@@ -97,7 +97,8 @@ class Loss(Part):
 
     def conjugate(self, y: np.ndarray, u: np.ndarray) -> np.ndarray:
         """V*(y_i, u_i), +inf outside its domain."""
-        a = np.clip(-u, *self.unit_box(y))
+        lo, hi = self.unit_box(y)
+        a = np.minimum(np.maximum(-u, lo), hi)
         return np.where(np.abs(a + u) <= 1e-12 * (1 + np.abs(a)), self._conjugate(y, a), np.inf)
 
     def _conjugate(self, y, a):
