@@ -289,7 +289,7 @@ def test_names_that_would_be_the_same_are_not_shortened():
         (lambda two, three: WeightsAlongDisplay.from_estimator(two, "shift"), "parameter='shift' is no number"),
         (lambda two, three: WeightsAlongDisplay.from_estimator(three, output=7), "output=7 is no output of the model"),
         (lambda two, three: WeightsAlongDisplay.from_estimator(two, output=1), "one vector of weights"),
-        (lambda two, three: AlignmentDisplay(np.eye(2), ["a"]), r"shapes \(2, 2\) and None"),
+        (lambda two, three: AlignmentDisplay(np.eye(2), ["a"]), r"alignments has shape \(2, 2\): give \(1 names"),
         (lambda two, three: PathDisplay(two), "path is a MKLClassifier"),
         (lambda two, three: ConvergenceDisplay.from_estimator(two, against="gap"), "against='gap'"),
         (lambda two, three: ConvergenceDisplay([]), "history is empty"),

@@ -32,7 +32,7 @@ def pictures(n=60, numbers=4, classes=3, seed=0):
 
 
 def told(report):
-    return re.sub("<[^>]+>", "", re.search('<div class="lead">(.*?)</div>', report.html(), re.S).group(1))
+    return re.sub("<[^>]+>", "", re.search('<div class="lead">(.*?)</div>', report.html(), re.S).group(1)).strip()
 
 
 @pytest.fixture(scope="module")

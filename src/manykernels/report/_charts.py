@@ -35,9 +35,9 @@ class Scale:
 
 def covering(values: Any, zero: bool = True) -> Scale:
     """The scale that covers all finite values, and 0 if `zero`."""
-    found = np.array(list(values), float).ravel()
-    found = np.append(found[np.isfinite(found)], [0.0] * zero).tolist()
-    return Scale(min(found), max(found)) if found else Scale(0.0, 1.0)
+    every = np.append(np.array(list(values), float), [0.0] * zero)
+    found = every[np.isfinite(every)]
+    return Scale(float(found.min()), float(found.max())) if len(found) else Scale(0.0, 1.0)
 
 
 def across(low: float, high: float) -> Scale:

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 
 from ..._pictures import COLOURS, left_out, note, plain, rows_of
@@ -15,9 +16,10 @@ from ...kernels.align import centred_products, cosines
 from ...kernels.rows import check_rows
 from ...kernels.view_data import n_examples
 from ..tables import check_model, chosen_model
-from .base import Display, check_top
+from .base import Display
 
 
+@dataclass(eq=False, repr=False)
 class AlignmentDisplay(Display):
     """Centred alignments between kernels as a heat map, and with the target as bars.
 
@@ -40,18 +42,16 @@ class AlignmentDisplay(Display):
     True
     """
 
-    def __init__(
-        self, alignments: ArrayLike, names: list[str], target: ArrayLike | None = None, total: int | None = None
-    ) -> None:
-        self.alignments, self.names = np.asarray(alignments, float), list(names)
-        self.target = None if target is None else np.asarray(target, float)
-        M = len(self.names)
-        shapes = self.alignments.shape, None if self.target is None else self.target.shape
-        if shapes[0] != (M, M) or shapes[1] not in (None, (M,)):
-            raise ValueError(
-                f"alignments and target have shapes {shapes[0]} and {shapes[1]}: give ({M}, {M}) and ({M},)."
-            )
-        self.total = M if total is None else total
+    alignments: Any
+    names: Sequence[str]
+    target: Any = None
+    total: int | None = None
+
+    shapes = {"alignments": ("names", "names"), "target": ("names",)}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.total = len(self.names) if self.total is None else self.total
         self.order = _clustered(self.alignments)
 
     @classmethod
@@ -72,7 +72,7 @@ class AlignmentDisplay(Display):
         """The same display, not drawn."""
         from sklearn.utils import check_random_state
 
-        check_top(top)
+        check_integer("top", top)
         check_integer("max_examples", max_examples, 2)
         check_model(model)
         model = chosen_model(model)

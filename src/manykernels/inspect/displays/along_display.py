@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ..._pictures import as_shares, curves, left_out, legend, note, plain
-from .base import Display, check_fitted, check_top, weights_of
+from ..._pictures import as_shares, curves, left_out, legend, note
+from .base import Display, check_fitted, weights_of
 
 
+@dataclass(eq=False, repr=False)
 class WeightsAlongDisplay(Display):
     """Shares θ / Σθ of kernels against one of their parameters, a curve for each kind of kernel on each source.
 
@@ -34,17 +36,13 @@ class WeightsAlongDisplay(Display):
     ('log', [0.2, 0.7, 0.1])
     """
 
-    def __init__(
-        self, values: ArrayLike, shares: ArrayLike, groups: list[str], parameter: str = "parameter", top: int = 7
-    ) -> None:
-        check_top(top)
-        self.values, self.shares = np.asarray(values, float), np.asarray(shares, float)
-        self.groups, self.parameter, self.top = list(groups), parameter, top
-        if not self.values.shape == self.shares.shape == (len(self.groups),):
-            raise ValueError(
-                f"values, shares and groups have shapes {self.values.shape}, {self.shares.shape} and "
-                f"({len(self.groups)},): give one of each per kernel."
-            )
+    values: Any
+    shares: Any
+    groups: Sequence[str]
+    parameter: str = "parameter"
+    top: int = 7
+
+    shapes = {"values": ("groups",), "shares": ("groups",)}
 
     @classmethod
     def from_estimator(
@@ -75,7 +73,7 @@ class WeightsAlongDisplay(Display):
         for m in np.flatnonzero(has):
             place = np.searchsorted(x, self.values[m]), names.index(self.groups[m])
             table[place] = np.nansum([table[place], self.shares[m]])
-        ax = plain(self._panels(ax, (7.2, 3.8))[0, 0])
+        ax = self._one(ax, (7.2, 3.8))
         shown = curves(ax, x, table, names, self.top)
         alive, outside = int(np.nansum(table, axis=0).astype(bool).sum()), 1.0 - self.shares[has].sum()
         said = left_out(len(shown), alive, "curves", 1.0 - np.nansum(table[:, shown]))

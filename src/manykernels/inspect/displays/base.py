@@ -1,27 +1,47 @@
 """The base class of displays, and functions that read a fitted model."""
 
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from ..._pictures import panels
+from ..._pictures import panels, plain
 from ..._validation import check_integer
 from ..sources import default_sources, given_sources
 from ..tables import check_model, chosen_model
 
 
+@dataclass(eq=False, repr=False)
 class Display:
-    """A picture and its numbers; `plot` draws it and sets `ax_`, `axes_` (all panels) and `figure_`."""
+    """A picture and its numbers; `plot` draws it and sets `ax_`, `axes_` (all panels) and `figure_`.
 
-    ax_: Any
-    axes_: np.ndarray
-    figure_: Any
+    `shapes` has the axes of the parameters that are arrays: an axis is another parameter, which has one entry for each
+    place, or any word.
+    """
+
+    shapes: ClassVar[dict[str, tuple[str, ...]]] = {}
+
+    def __post_init__(self) -> None:
+        check_integer("top", getattr(self, "top", 1))
+        for key, axes in self.shapes.items():
+            if getattr(self, key) is None:
+                continue
+            value, own = np.asarray(getattr(self, key), float), [getattr(self, axis, None) for axis in axes]
+            sizes = [n if one is None else len(one) for n, one in zip(value.shape, own, strict=False)]
+            if value.ndim != len(axes) or value.shape != tuple(sizes):
+                wanted = [axis if one is None else f"{len(one)} {axis}" for axis, one in zip(axes, own, strict=True)]
+                raise ValueError(f"{key} has shape {value.shape}: give ({', '.join(wanted)}).")
+            setattr(self, key, value)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on these axes, or on a new figure."""
         raise NotImplementedError
+
+    def _one(self, ax, size):
+        """The axes to draw on, with two sides of their frame."""
+        return plain(self._panels(ax, size)[0, 0])
 
     def _panels(self, ax, size, rows=1, columns=1, **options):
         """The axes to draw on, (rows, columns)."""
@@ -35,10 +55,6 @@ def check_fitted(model):
     check_model(model)
     check_is_fitted(model)
     return chosen_model(model)
-
-
-def check_top(top):
-    check_integer("top", top)
 
 
 def class_names(model) -> list[str]:
@@ -58,14 +74,20 @@ def output_number(model, output):
     raise ValueError(f"output={output!r} is no output of the model: it has {', '.join(labels) or 'one'}.")
 
 
-def weights_of(model, output=None):
-    """θ (M,) of one class, or the mean over the classes."""
-    theta = np.atleast_2d(model.kernel_weights_)
-    if output is None:
-        return theta.mean(axis=0)
-    if len(theta) == 1:
-        raise ValueError(f"output={output!r}: the model has one vector of weights; leave output=None.")
-    return theta[output_number(model, output)]
+def weights_of(model, output=None, theta=None):
+    """θ (…, M) of one class, or the mean over the classes, of weights like those of the model, (…, T, M) or (…, M)."""
+    own = np.asarray(model.kernel_weights_)
+    theta = own if theta is None else theta
+    if own.ndim == 1:
+        if output is not None:
+            raise ValueError(f"output={output!r}: the model has one vector of weights; leave output=None.")
+        return theta
+    return theta.mean(axis=-2) if output is None else theta[..., output_number(model, output), :]
+
+
+def grouped(values, members):
+    """Sums of values (…, M) over the kernels of each member."""
+    return np.stack([values[..., which].sum(axis=-1) for which in members], axis=-1)
 
 
 def members_of(model, by: str, sources: dict[str, Any] | None = None) -> tuple[list[str], list[np.ndarray]]:

@@ -1,15 +1,17 @@
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from ..._pictures import COLOURS, MARKERS, legend, note, plain, short
+from ..._pictures import COLOURS, MARKERS, legend, note, short
 from ..._validation import check_choice
-from .base import Display, check_fitted, check_top
+from .base import Display, check_fitted
 
 MIN_GAP = 1e-16  # a gap of 0 is drawn as
 MAX_MARKED_STEPS = 20  # with more steps only the last one has a mark
 
 
+@dataclass(eq=False, repr=False)
 class ConvergenceDisplay(Display):
     """The relative gap after each step of a fit, a curve for each class; certified steps have filled marks.
 
@@ -40,19 +42,17 @@ class ConvergenceDisplay(Display):
     True
     """
 
-    def __init__(
-        self,
-        history: list[dict],
-        tol: float | None = None,
-        against: str = "time",
-        name: str | None = None,
-        top: int = 7,
-    ) -> None:
-        check_top(top)
-        check_choice("against", against, ("time", "steps"))
-        if not history:
+    history: list[dict]
+    tol: float | None = None
+    against: str = "time"
+    name: str | None = None
+    top: int = 7
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("against", self.against, ("time", "steps"))
+        if not self.history:
             raise ValueError("history is empty: the weights were found without steps, as by a rule such as Uniform().")
-        self.history, self.tol, self.against, self.name, self.top = history, tol, against, name, top
 
     @classmethod
     def from_estimator(
@@ -64,7 +64,7 @@ class ConvergenceDisplay(Display):
 
     def plot(self, ax: Any = None) -> Self:
         before = 0 if ax is None else len(ax.get_legend_handles_labels()[1])
-        ax = plain(self._panels(ax, (6.4, 3.6))[0, 0])
+        ax = self._one(ax, (6.4, 3.6))
         runs: dict[Any, list[dict]] = {}
         for step in self.history:
             runs.setdefault(step.get("class"), []).append(step)

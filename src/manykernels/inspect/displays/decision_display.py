@@ -1,22 +1,25 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier, is_regressor
 
-from ..._pictures import COLOURS, GREY, legend, plain, rows_of, shorts
+from ..._pictures import COLOURS, GREY, legend, rows_of, shorts
 from ...estimators.check_inputs import take_examples
 from ...estimators.covariates import part_of
 from ...kernels.annotated import obs_columns
 from ...kernels.rows import check_rows
 from ...kernels.view_data import n_examples
-from .base import Display, check_fitted, check_top, class_names, members_of, output_number
+from .base import Display, check_fitted, class_names, grouped, members_of, output_number
 
 DEFAULT_EXAMPLES = 10  # the first ones
 
 
+@dataclass(eq=False, repr=False)
 class DecisionDisplay(Display):
     """Decisions as stacked bars: the part of each kernel or source, the intercept, and ◆ their sum.
 
@@ -41,25 +44,20 @@ class DecisionDisplay(Display):
     ([1.0, -0.5, 0.25], [0.75])
     """
 
-    def __init__(
-        self,
-        parts: ArrayLike,
-        intercept: ArrayLike,
-        names: list[str],
-        examples: list[str] | None = None,
-        top: int = 6,
-        what: str = "kernels",
-        label: str = "decision",
-    ) -> None:
-        check_top(top)
-        self.parts, self.names = np.asarray(parts, float), list(names)
-        self.top, self.what, self.label = top, what, label
-        if self.parts.ndim != 2 or self.parts.shape[1] != len(self.names):
-            raise ValueError(
-                f"parts has shape {self.parts.shape}: give (n, {len(self.names)}), a column for each name."
-            )
-        self.intercept = np.broadcast_to(np.asarray(intercept, float), len(self.parts))
-        self.examples = [str(k) for k in (range(len(self.parts)) if examples is None else examples)]
+    parts: Any
+    intercept: Any
+    names: Sequence[str]
+    examples: Sequence[Any] | None = None
+    top: int = 6
+    what: str = "kernels"
+    label: str = "decision"
+
+    shapes = {"parts": ("n", "names")}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.intercept = np.broadcast_to(np.asarray(self.intercept, float), len(self.parts))
+        self.examples = [str(k) for k in (range(len(self.parts)) if self.examples is None else self.examples)]
         self.decisions = self.parts.sum(axis=1) + self.intercept
 
     @classmethod
@@ -86,18 +84,16 @@ class DecisionDisplay(Display):
             names, members = [*names, "covariates"], [*members, np.array([parts.shape[-1]])]
             mean = own.mean(axis=0)
             parts, level = with_covariates(parts, own[rows] - mean), level + mean
-        rest, labels, label = one_output(model, parts, output, level)
-        parts, intercept = rest
-        grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
+        (parts, intercept), labels, label = one_output(model, parts, output, level)
         texts = [f"{row}{f' → {text}' if text else ''}" for row, text in zip(rows, labels, strict=True)]
-        return cls(grouped, intercept, names, texts, top, f"{by}s", label).plot(ax)
+        return cls(grouped(parts, members), intercept, names, texts, top, f"{by}s", label).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         n, size = len(self.parts), np.abs(self.parts).mean(axis=0)
         heaviest = np.argsort(-size, kind="stable")
         heaviest = heaviest[size[heaviest] > 0]
         shown, others = heaviest[: self.top], heaviest[self.top :]
-        ax = plain(self._panels(ax, (8.2, 1.3 + 0.36 * max(n, 3)))[0, 0])
+        ax = self._one(ax, (8.2, 1.3 + 0.36 * max(n, 3)))
         labels = shorts([self.names[m] for m in shown])
         stacks: list[tuple] = [
             (self.parts[:, m], labels[k], dict(color=COLOURS[k % 6], hatch="//" if k >= 6 else None))

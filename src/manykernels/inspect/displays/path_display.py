@@ -1,11 +1,14 @@
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
+from ..._validation import check_choice
 from ...estimators.path import Path
-from .base import Display, check_top
+from .base import Display
 
 
+@dataclass(eq=False, repr=False)
 class PathDisplay(Display):
     """Shares θ / Σθ of the heaviest kernels and, dashed, the score along a `Path`.
 
@@ -30,18 +33,23 @@ class PathDisplay(Display):
     ['1', '2']
     """
 
-    def __init__(self, path: Path, against: str = "C", at: int | None = None, top: int = 7) -> None:
-        check_top(top)
+    path: Path
+    against: str = "C"
+    at: int | None = None
+    top: int = 7
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        path = self.path
         if not isinstance(path, Path):
             raise ValueError(f"path is a {type(path).__name__}: give the result of model.path(X, y).")
-        if against not in ("C", "p"):
-            raise ValueError(f"against={against!r}: choose 'C' or 'p'.")
-        n, what = (len(path.regularizers), "regularizers") if against == "C" else (len(path.Cs), "values of C")
-        if at is not None and not 0 <= at < n:
-            raise ValueError(f"at={at}: the path has {n} {what}, numbered from 0 to {n - 1}.")
-        best = np.unravel_index(int(np.argmax(path.score)), path.score.shape)
-        self.path, self.against, self.top = path, against, top
-        self.at = int(best[0] if against == "C" else best[1]) if at is None else at
+        check_choice("against", self.against, ("C", "p"))
+        axis, what = (0, "regularizers") if self.against == "C" else (1, "values of C")
+        n = path.score.shape[axis]
+        if self.at is None:
+            self.at = int(np.unravel_index(int(np.argmax(path.score)), path.score.shape)[axis])
+        if not 0 <= self.at < n:
+            raise ValueError(f"at={self.at}: the path has {n} {what}, numbered from 0 to {n - 1}.")
 
     @classmethod
     def from_path(cls, path: Path, *, against: str = "C", at: int | None = None, top: int = 7, ax: Any = None) -> Self:

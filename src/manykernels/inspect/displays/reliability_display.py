@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import InitVar, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -7,12 +8,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from ..._pictures import COLOURS, legend, plain
+from ..._pictures import COLOURS, legend
 from ..._validation import check_choice, check_integer
 from ...kernels.rows import check_rows
 from .base import Display
 
 
+@dataclass(eq=False, repr=False)
 class ReliabilityDisplay(Display):
     """The frequency of an event against its predicted probability or decision value.
 
@@ -42,22 +44,20 @@ class ReliabilityDisplay(Display):
     ([0.0, 1.0], [2, 2])
     """
 
-    def __init__(
-        self,
-        predicted: ArrayLike,
-        true: ArrayLike,
-        n_bins: int = 10,
-        probability: bool = True,
-        event: str = "the event",
-        name: str | None = None,
-    ) -> None:
+    predicted: InitVar[Any]
+    true: InitVar[Any]
+    n_bins: InitVar[int] = 10
+    probability: bool = True
+    event: str = "the event"
+    name: str | None = None
+
+    def __post_init__(self, predicted: Any, true: Any, n_bins: int) -> None:
         check_integer("n_bins", n_bins)
         p, true = np.asarray(predicted, float), np.asarray(true)
         if p.ndim != 1 or p.shape != true.shape or not len(p):
             raise ValueError(f"predicted and true have shapes {p.shape} and {true.shape}: give (n,) each.")
-        if not np.isfinite(p).all() or probability and ((p < 0) | (p > 1)).any():
+        if not np.isfinite(p).all() or self.probability and ((p < 0) | (p > 1)).any():
             raise ValueError(f"predicted reaches from {p.min():g} to {p.max():g}: probabilities lie in [0, 1].")
-        self.probability, self.event, self.name = probability, event, name
         edges = np.unique(np.quantile(p, np.linspace(0, 1, n_bins + 1)[1:-1]))
         bins = np.unique(np.searchsorted(edges, p, side="left"), return_inverse=True)[1]
         self.counts = np.bincount(bins)
@@ -108,7 +108,7 @@ class ReliabilityDisplay(Display):
 
     def plot(self, ax: Any = None) -> Self:
         k = 0 if ax is None else len(ax.containers)
-        ax = plain(self._panels(ax, (4.8, 4.2))[0, 0])
+        ax = self._one(ax, (4.8, 4.2))
         colour = COLOURS[k % len(COLOURS)]
         reach = np.abs(np.array([self.low, self.high]) - self.frequency)
         look = dict(fmt="osD^vP*"[k % 7] + "-", color=colour, markersize=5, linewidth=1.2, capsize=2)

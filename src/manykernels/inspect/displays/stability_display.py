@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._pictures import COLOURS, as_shares, height, left_out, note, plain, rows_of
+from ..._pictures import COLOURS, as_shares, height, left_out, note, rows_of
 from ..._validation import check_number
 from ..bootstrap import bootstrap_weights
-from .base import Display, check_fitted, check_top, members_of, output_number
+from .base import Display, check_fitted, grouped, members_of, weights_of
 
 
+@dataclass(eq=False, repr=False)
 class StabilityDisplay(Display):
     """Intervals of the shares θ / Σθ over bootstrap samples, their median, and how often a kernel has weight.
 
@@ -38,25 +41,19 @@ class StabilityDisplay(Display):
     ['text', 'rna']
     """
 
-    def __init__(
-        self,
-        shares: ArrayLike,
-        names: list[str],
-        fitted: ArrayLike | None = None,
-        level: float = 0.9,
-        top: int = 20,
-        what: str = "kernels",
-    ) -> None:
-        check_top(top)
-        check_number("level", level, 0, 1)
-        self.shares, self.names = np.asarray(shares, float), list(names)
-        self.level, self.top, self.what = level, top, what
-        if self.shares.ndim != 2 or self.shares.shape[1] != len(self.names):
-            raise ValueError(
-                f"shares has shape {self.shares.shape}: give (samples, {len(self.names)}) for these names."
-            )
-        self.fitted = None if fitted is None else np.asarray(fitted, float)
-        ends = [0.5 - level / 2, 0.5, 0.5 + level / 2]
+    shares: Any
+    names: Sequence[str]
+    fitted: Any = None
+    level: float = 0.9
+    top: int = 20
+    what: str = "kernels"
+
+    shapes = {"shares": ("samples", "names"), "fitted": ("names",)}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("level", self.level, 0, 1)
+        ends = [0.5 - self.level / 2, 0.5, 0.5 + self.level / 2]
         self.low, self.median, self.high = np.quantile(self.shares, ends, axis=0)
         self.selected = (self.shares > 0).mean(axis=0)
 
@@ -85,14 +82,7 @@ class StabilityDisplay(Display):
         if boot.shape[1:] != theta.shape:
             raise ValueError(f"boot has shape {boot.shape}: give (samples, *{theta.shape}), as the model's weights.")
         names, members = members_of(model, by, sources)
-        if theta.ndim == 2:
-            k = slice(None) if output is None else [output_number(model, output)]
-            boot, theta = boot[:, k].mean(axis=1), theta[k].mean(axis=0)
-        elif output is not None:
-            raise ValueError(f"output={output!r}: the model has one vector of weights; leave output=None.")
-        boot, theta = as_shares(boot), as_shares(theta)
-        shares = np.stack([boot[:, which].sum(axis=1) for which in members], axis=1)
-        fitted = np.array([theta[which].sum() for which in members])
+        shares, fitted = (grouped(as_shares(weights_of(model, output, one)), members) for one in (boot, theta))
         return cls(shares, names, fitted, level, top, f"{by}s").plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -100,7 +90,7 @@ class StabilityDisplay(Display):
         alive = np.argsort(-mean, kind="stable")
         alive = alive[mean[alive] > 0]
         rows = alive[: self.top]
-        ax = plain(self._panels(ax, (7.2, height(len(rows)) + 0.3))[0, 0])
+        ax = self._one(ax, (7.2, height(len(rows)) + 0.3))
         place = np.arange(len(rows))
         within = f"{self.level:.0%} of {len(self.shares)} samples"
         ax.barh(

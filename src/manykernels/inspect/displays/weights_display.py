@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,9 +11,10 @@ from ..._pictures import COLOURS, as_shares, height, left_out, note, plain, rows
 from ...estimators.check_inputs import optional
 from ..metric import column_shares
 from ..relevance_result import Relevance
-from .base import Display, check_fitted, check_top, class_names, members_of, weights_of
+from .base import Display, check_fitted, class_names, grouped, members_of, weights_of
 
 
+@dataclass(eq=False, repr=False)
 class WeightsDisplay(Display):
     """Shares θ / Σθ of kernels or sources, as bars, as a heat map or as images.
 
@@ -42,27 +45,26 @@ class WeightsDisplay(Display):
     [0.75, 0.25]
     """
 
-    def __init__(
-        self,
-        names: list[str],
-        shares: ArrayLike,
-        classes: list[str] | None = None,
-        relevance: Relevance | None = None,
-        layout: tuple[int, int] | None = None,
-        images: ArrayLike | None = None,
-        top: int = 20,
-        what: str = "kernels",
-    ) -> None:
-        check_top(top)
-        self.names, self.shares = list(names), np.asarray(shares, float)
+    names: Sequence[str]
+    shares: Any
+    classes: Sequence[Any] | None = None
+    relevance: Relevance | None = None
+    layout: tuple[int, int] | None = None
+    images: Any = None
+    top: int = 20
+    what: str = "kernels"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.names, self.shares = list(self.names), np.asarray(self.shares, float)
         if self.shares.shape[-1] != len(self.names):
             raise ValueError(
                 f"shares has shape {self.shares.shape} for {len(self.names)} names: give one share per name."
             )
-        self.classes = None if self.shares.ndim == 1 else [str(c) for c in classes or range(len(self.shares))]
-        self.relevance, self.top, self.what = relevance, top, what
-        self.layout, self.images = layout, None if images is None else np.asarray(images)
-        self._check_layout()
+        T = len(np.atleast_2d(self.shares))
+        self.classes = None if self.shares.ndim == 1 else [str(c) for c in self.classes or range(T)]
+        self.images = None if self.images is None else np.asarray(self.images)
+        self._check_layout(T)
 
     @classmethod
     def from_estimator(
@@ -93,10 +95,7 @@ class WeightsDisplay(Display):
             raise ValueError(
                 "per_class=True: the model has one vector of weights; multi_class='ovr' learns one per class."
             )
-        shares = np.stack([as_shares(theta)[:, which].sum(axis=1) for which in members], axis=1)
-        if not per_class:
-            joint = as_shares(theta.mean(axis=0))
-            shares = np.array([joint[which].sum() for which in members])
+        shares = grouped(as_shares(theta if per_class else theta.mean(axis=0)), members)
         extra: dict[str, Any] = dict(relevance=relevance, layout=layout, images=images, top=top, what=f"{by}s")
         return cls(names, shares, class_names(model) if per_class else None, **extra).plot(ax)
 
@@ -205,7 +204,7 @@ class WeightsDisplay(Display):
         self.figure_.colorbar(image, ax=axes, label="share of the weights", aspect=12 * groups * deep, pad=0.01)
         return self
 
-    def _check_layout(self):
+    def _check_layout(self, T):
         if self.layout is None:
             if self.images is not None:
                 raise ValueError("images needs layout=(rows, columns), the grid of the kernels: give layout.")
@@ -214,7 +213,6 @@ class WeightsDisplay(Display):
             raise ValueError("layout and relevance are two different pictures: give one of them.")
         if len(self.layout) != 2 or self.layout[0] * self.layout[1] != len(self.names):
             raise ValueError(f"layout={self.layout!r} has no place for each of {len(self.names)} {self.what}.")
-        T = len(np.atleast_2d(self.shares))
         if self.images is not None and (self.images.ndim not in (3, 4) or len(self.images) != T):
             raise ValueError(
                 f"images has shape {self.images.shape}: give (T, height, width), one image for each of {T}."
