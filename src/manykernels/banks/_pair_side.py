@@ -53,18 +53,15 @@ class PairSide(Stored):
                 raise ValueError("kernels of pairs take no prior: leave it out, or use WeightedLpNorm(p, weights).")
             if self.kernel_list.tasks is not None:
                 raise ValueError(f"kernels of {side} are multi_task, which pairs do not know: give plain kernels.")
-            self._refuse_identities()
+            for kernel in self.kernel_list.kernels:
+                if any(isinstance(part, Identity) for part in kernel.get_params().values()):
+                    raise ValueError(
+                        f"{kernel!r} of {side} has an Identity within, which new pairs of known objects would lose: "
+                        'give Identity() as a kernel of its own, or Pairwise(..., combine="cartesian").'
+                    )
             self.views, own = self.kernel_list.views(part), self.kernel_list.names
             self.size = self.kernel_list.M
         self.names = [*own, *extra]
-
-    def _refuse_identities(self):
-        for kernel in self.kernel_list.kernels:
-            if any(isinstance(part, Identity) for part in kernel.get_params().values()):
-                raise ValueError(
-                    f"{kernel!r} of {self.side} has an Identity within, which new pairs of known objects would lose: "
-                    'give Identity() as a kernel of its own, or Pairwise(..., combine="cartesian").'
-                )
 
     def _views(self, table, numbers):
         """The views of these objects of a table; None for precomputed kernels."""

@@ -84,8 +84,7 @@ class _Column(NamedTuple):
     wanted: np.ndarray
     view: str | None
     at: int
-
-    kind = "column"
+    kind: str = "column"
 
 
 class _ColumnFold(Fold):

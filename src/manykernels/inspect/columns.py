@@ -109,22 +109,17 @@ def seeing_only(
         if specs[m].transformer is None and kernel_list.view_plans[kernel_list.view_of[m]].join is None:
             left = sorted(seen[m].intersection(kept))
             found[m] = specs[m]._replace(columns=[less.columns[k] for k in left] if named else left)
-            if (scales := _given_scales(specs[m].kernel)) is not None:
+            kernel = specs[m].kernel
+            if isinstance(kernel, MetricKernel) and kernel.metric is not None and not kernel.to_learn:
                 own = kernel_list.columns[m] if kernel_list.columns[m] is not None else np.arange(less.shape[1])
-                scales = dict(zip(own.tolist(), scales, strict=True))
-                found[m] = found[m]._replace(kernel=specs[m].kernel.with_metric([scales[k] for k in left]))
+                scales = dict(zip(own.tolist(), np.asarray(kernel.metric, float), strict=True))
+                found[m] = found[m]._replace(kernel=kernel.with_metric([scales[k] for k in left]))
     fixed = [m for m in cut if np.isfinite(spread[m])]
     for m, after in zip(fixed, spreads(specs, kernel_list, less, fixed)[fixed], strict=True):
         if after > 0:
             kernel = clone(found[m].kernel).set_params(gamma=float(specs[m].kernel.gamma * spread[m] / after))
             found[m] = found[m]._replace(kernel=kernel)
     return found
-
-
-def _given_scales(kernel):
-    """The scales that the user gave as the metric of a kernel, else None."""
-    given = isinstance(kernel, MetricKernel) and kernel.metric is not None and not kernel.to_learn
-    return np.asarray(kernel.metric, float) if given else None
 
 
 def spreads(specs: Sequence[KernelSpec], kernel_list: Any, X: Any, which: Collection[int]) -> np.ndarray:

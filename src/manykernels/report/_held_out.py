@@ -9,7 +9,7 @@ from ..estimators.check_targets import make_splits
 from ..estimators.choose_c import is_auto
 from ..estimators.regressor import loss_saved
 from ..inspect.fold import Fold
-from ..inspect.held_out import own_measure, scorer_of, small_enough
+from ..inspect.held_out import name_of, scorer_of, small_enough
 from ..inspect.relevance_result import spread_of
 from ..kernels.pairs import Pairs
 from ..kernels.view_data import n_examples
@@ -59,7 +59,7 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float, decid
     if not splits:
         few = TOO_FEW.get(case.kind, "A class has a single example")
         return {"score": {"why": why or f"{few}, which cannot be held out."}, "method": None}
-    scorer, worth = (_scorer_of(case, scoring) for scoring in (_scoring(case), _worth_scoring(case)))
+    scorer, worth = (scorer_of(case.model, scoring) for scoring in (_scoring(case), _worth_scoring(case)))
     models, nested = chosen_in_folds(case, splits, one_pass)
     plan: Plan | None = None
     kept: dict[int, Fold] = {}  # for the refits
@@ -145,20 +145,9 @@ def _worth_scoring(case: Case) -> Any:
     return "roc_auc" if case.scoring is None and two else _scoring(case)
 
 
-def _scorer_of(case: Case, scoring: Any) -> Any:
-    if case.y.ndim > 1:
-        from sklearn.metrics import check_scoring
-
-        return check_scoring(case.model, scoring=case.scoring)
-    return scorer_of(case.model, scoring)
-
-
 def measure_name(case: Case, scoring: Any = None) -> str:
     """The name of the score."""
-    scoring = _scoring(case) if scoring is None else scoring
-    if scoring is None:
-        return own_measure(case.model)
-    return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", scoring))  # the user's function
+    return name_of(_scoring(case) if scoring is None else scoring, case.model)
 
 
 class BestConstant:

@@ -28,13 +28,12 @@ MAX_COMPARED_COLUMNS = 2000  # in the search for columns that are alike
 class Unit(NamedTuple):
     """A `Row` of sources that are left out together: `why` is "" for one, else "columns" or "rest"."""
 
-    kind = "source"
-
     name: str
     members: list[str]
     why: str
     wanted: np.ndarray
     columns: tuple[int, ...] | None = None
+    kind: str = "source"
 
 
 def find_units(

@@ -48,14 +48,12 @@ class EasyMKL(TwoStage):
         if len(np.unique(y[rows])) < 2:
             raise ValueError(f"regularizer={self!r} needs examples of both classes, y has one only")
         a = np.zeros((1, bank.n))
-        a[0, rows] = self._hulls(bank, y[rows], w[rows], rows)
+        a[0, rows] = y[rows] * w[rows]
+        if self.lam != 1:
+            K = (1 - self.lam) * bank.combined(bank.usable.astype(float), rows, rows, dtype=np.float64)
+            c = (w[rows] / (2 * self.lam))[None]
+            a[0, rows] = solve_single(K, y[None, rows], c, SquaredHinge(), True, 1e-8).a[0]
         for side in (y > 0, y < 0):
             a[0, side] /= np.abs(a[0, side]).sum()
         q = bank.products(a[:, rows], rows, rows)[0] @ a[0, rows]
         return shares(np.maximum(q, 0.0) * bank.usable)
-
-    def _hulls(self, bank, y, w, rows):
-        if self.lam == 1:
-            return y * w
-        K = (1 - self.lam) * bank.combined(bank.usable.astype(float), rows, rows, dtype=np.float64)
-        return solve_single(K, y[None], (w / (2 * self.lam))[None], SquaredHinge(), True, 1e-8).a[0]
