@@ -5,19 +5,25 @@ from inspect import get_annotations
 from typing import dataclass_transform
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
-def declared(cls):
-    """The class with a constructor of the names that its bases and it annotate and give a value, all by keyword.
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def declared(cls, kw_only=False):
+    """The class with a constructor of the names that its bases and it annotate, in this order.
 
     A name may have a `field` as value: `kw_only=False` makes it positional, `init=False` takes it away. The constructor
     is that of a dataclass, whose other traces stay away: Dask would take fits with equal parameters for one fit.
     """
     own, found = dict(vars(cls)), {}
-    cls._declared = {name: (name, kind, own[name]) for name, kind in get_annotations(cls).items() if name in own}
-    for name, _, value in cls._declared.values():
-        if isinstance(value, Field):
+    cls._declared = {name: (name, kind, own.get(name, field())) for name, kind in get_annotations(cls).items()}
+    for name in cls._declared:
+        if isinstance(own.get(name), Field):
             delattr(cls, name)
     for base in reversed(cls.__mro__):
         found |= vars(base).get("_declared", {})
-    cls.__init__ = make_dataclass(cls.__name__, found.values(), kw_only=True).__init__
+    cls.__init__ = make_dataclass(cls.__name__, found.values(), eq=False, kw_only=kw_only).__init__
     return cls
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def declared_by_keyword(cls):
+    """`declared`, with all parameters but those with `kw_only=False` by keyword."""
+    return declared(cls, kw_only=True)

@@ -1,8 +1,11 @@
 """Groups of kernels on a device: functions of one base block, or matrices, with the factors of their rows."""
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import issparse
 
+from .._declared import declared
 from .._memory import DEVICE_SHARES, MemoryBudget
 from ._device_loops import mix, multiply
 
@@ -51,11 +54,15 @@ class DevicePlace:
         return (slice(r, r + step) for r in range(0, len(rows), step))
 
 
+@declared
 class Sums:
     """Sums over the kernels of some parts, kernel m times scale[m]; `parts` has pairs (kernels, part)."""
 
-    def __init__(self, place, n, parts, scale, mean=None):
-        self.place, self.n, self.parts, self.scale, self.mean = place, n, parts, scale, mean
+    place: Any
+    n: Any
+    parts: Any
+    scale: Any
+    mean: Any = None
 
     def _active(self, wanted):
         for members, part in self.parts:

@@ -3,9 +3,12 @@
 The blocks of rows do not depend on the number of threads, and neither do the results.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
+from .._declared import declared
 from .._threads import limit_blas, run_blocks
 from ..kernels.pair_blocks import span
 
@@ -27,13 +30,13 @@ def as_rows(parts, first, spherical, sparse=None):
     return rows.on_sphere(first) if spherical else rows
 
 
+@declared
 class DenseRows:
     """F (n, D) float64, C-contiguous."""
 
     sparse = False
 
-    def __init__(self, F):
-        self.F = F
+    F: Any
 
     @classmethod
     def of(cls, parts):
@@ -89,13 +92,13 @@ class DenseRows:
         return np.concatenate(found)
 
 
+@declared
 class SparseRows:
     """F (n, D) as CSR with ascending indices, float64."""
 
     sparse = True
 
-    def __init__(self, F):
-        self.F = F
+    F: Any
 
     @classmethod
     def of(cls, parts):

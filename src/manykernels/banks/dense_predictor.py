@@ -1,7 +1,10 @@
 """Prediction with precomputed kernels."""
 
+from typing import Any
+
 import numpy as np
 
+from .._declared import declared
 from ..kernels.normalize import inverse_root
 from ..kernels.spectra import projected
 from ..kernels.stack import KernelStack
@@ -9,6 +12,7 @@ from ._stack import RootedStack, Stack
 from .base import Predictor
 
 
+@declared
 class DensePredictor(Predictor):
     """Prediction with precomputed kernels: X is (n_new, n_train, M), and only the support columns are read.
 
@@ -22,9 +26,12 @@ class DensePredictor(Predictor):
         "removed": "?list M f8 n_train _", "n_jobs": "jobs",
     }  # fmt: skip
 
-    def __init__(self, support, n_train, scale, root, n_jobs, removed=None):
-        self.support, self.n_train, self.scale, self.root, self.n_jobs = support, n_train, scale, root, n_jobs
-        self.removed = removed
+    support: Any
+    n_train: Any
+    scale: Any
+    root: Any
+    n_jobs: Any
+    removed: Any = None
 
     def sizes(self):
         return len(self.support), len(self.scale)

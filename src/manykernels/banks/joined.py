@@ -1,7 +1,10 @@
 """Several explicit banks of the same examples as one, for lists that mix kernels of different families."""
 
+from typing import Any
+
 import numpy as np
 
+from .._declared import declared
 from .._state import check, check_value
 from .base import Predictor
 from .explicit import ExplicitBank
@@ -68,13 +71,15 @@ class JoinedVectors(Vectors):
         return joined([member.parts(rows, a) for member in self.members], self.which)
 
 
+@declared
 class JoinedPredictor(Predictor):
     file_tag = ("predictor/joined", 1)
     saved = {"kernel_list": "KernelList M", "members": "list parts Predictor", "which": "list parts i8 _ <M"}
     by_features = True
 
-    def __init__(self, kernel_list, members, which):
-        self.kernel_list, self.members, self.which = kernel_list, members, which
+    kernel_list: Any
+    members: Any
+    which: Any
 
     @property
     def scale(self):

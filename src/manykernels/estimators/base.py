@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import solvers
 from .._archive import write
-from .._declared import declared
+from .._declared import declared_by_keyword
 from .._offers import OFFERS
 from .._tags import Tagged
 from .._validation import check_choice, parse_bytes
@@ -57,7 +57,7 @@ OPTIONAL_ATTRIBUTES = (  # that only some fits set
 )  # fmt: skip
 
 
-@declared
+@declared_by_keyword
 class MKLBase(WeightBars, NamedParts, Checks, Tagged):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 
 from .. import losses
-from .._declared import declared
+from .._declared import declared_by_keyword
 from .._validation import check_choice, shown
 from ..kernels.annotated import obs_columns
 from ..streaming import is_source
@@ -37,7 +37,7 @@ from .streamed import fit_source, read_targets
 from .tasks import check_classes_of_tasks
 
 
-@declared
+@declared_by_keyword
 class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     """Learns a classifier and the weights of its kernels together.
 

@@ -1,9 +1,11 @@
 """A fitted model with fewer operations for each prediction, and the error of its decisions."""
 
 import copy
+from typing import Any
 
 import numpy as np
 
+from .._declared import declared
 from .._validation import check_number, parse_bytes
 from ..banks.compact import CompactPredictor, density_of, keeps_support, members_of, operations
 from ..banks.pairwise_predictor import PairwisePredictor
@@ -63,11 +65,15 @@ def _refuse(model, predictor, X):
         raise ValueError(f"compress: {cure}.")
 
 
+@declared
 class Candidate:
     """The support examples `rows`, their coefficients A, the weights, a bound of ‖f − f̃‖ (T,), and the precision."""
 
-    def __init__(self, rows, A, theta, norms, dtype):
-        self.rows, self.A, self.theta, self.norms, self.dtype = rows, A, theta, norms, dtype
+    rows: Any
+    A: Any
+    theta: Any
+    norms: Any
+    dtype: Any
 
 
 class Probe:

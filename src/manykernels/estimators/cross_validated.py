@@ -8,7 +8,7 @@ from dataclasses import field
 from functools import partial
 from numbers import Integral
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from .. import regularizers
-from .._declared import declared
+from .._declared import declared_by_keyword
 from ..inner.systems import blas_for
 from ..kernels.annotated import obs_columns, opened_column
 from ..kernels.rows import check_beside
@@ -31,7 +31,7 @@ from .shared_kernels import SharedFold, SharedKernels, views_or
 SEARCH_PARAMETERS = ("Cs", "cv", "scoring", "refit")  # that the plain estimators do not have
 
 
-@declared
+@declared_by_keyword
 class CrossValidated(MKLBase):
     """fit, score and save of an estimator that chooses C and the regularizer; it precedes the plain class."""
 
@@ -43,7 +43,7 @@ class CrossValidated(MKLBase):
     C: Any = field(init=False)
     warm_start: bool = field(init=False)
     checkpoint: Any = field(init=False)
-    _plain: ClassVar[Any]
+    _plain = MKLBase
 
     def fit(
         self,

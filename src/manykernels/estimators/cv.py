@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from .._declared import declared
+from .._declared import declared_by_keyword
 from .check_inputs import optional
 from .classifier import MKLClassifier
 from .cross_validated import CrossValidated
@@ -14,7 +14,7 @@ from .search import list_of_regularizers
 from .survival import MKLSurvival
 
 
-@declared
+@declared_by_keyword
 class MKLClassifierCV(CrossValidated, MKLClassifier):
     """`MKLClassifier` with C and the regularizer chosen by cross-validation.
 
@@ -90,7 +90,7 @@ class MKLClassifierCV(CrossValidated, MKLClassifier):
         return list_of_regularizers(self.regularizer) if found is None else [found]
 
 
-@declared
+@declared_by_keyword
 class MKLRegressorCV(CrossValidated, MKLRegressor):
     """`MKLRegressor` with C and the regularizer chosen by cross-validation.
 
@@ -142,7 +142,7 @@ class MKLRegressorCV(CrossValidated, MKLRegressor):
     _plain = MKLRegressor
 
 
-@declared
+@declared_by_keyword
 class MKLSurvivalCV(CrossValidated, MKLSurvival):  # type: ignore[misc]  # strata are part of y
     """`MKLSurvival` with C and the regularizer chosen by cross-validation.
 

@@ -4,11 +4,14 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
+from .._declared import declared
+
 FROM_DECISIONS = (  # methods of the estimators that ask `_decide` for the decisions
     "predict", "decision_function", "predict_proba", "predict_log_proba", "score", "score_samples", "centre_distances",
 )  # fmt: skip
 
 
+@declared
 class FoldModel:
     """A fitted model and the decisions decide(X, task), (n, T), that its predictions and scores come from.
 
@@ -17,8 +20,8 @@ class FoldModel:
     All other attributes are those of the model, which does not change.
     """
 
-    def __init__(self, model: Any, decide: Callable[..., Any]) -> None:
-        self.model, self.decide = model, decide
+    model: Any
+    decide: Callable[..., Any]
 
     def _decide(self, X, task=None, covariates=None):
         return self.decide(X, task) if covariates is None else self.decide(X, task, covariates)

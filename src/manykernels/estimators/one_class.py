@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin
 
-from .._declared import declared
+from .._declared import declared_by_keyword
 from .._validation import check_choice, check_number
 from ..regularizers.base import Regularizer
 from ._available import available_if
@@ -23,7 +23,7 @@ def _is_svdd(self):
         )
 
 
-@declared
+@declared_by_keyword
 class MKLOneClass(OutlierMixin, MKLBase):
     """Learns the support of a distribution and the weights of its kernels together.
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from .. import losses
-from .._declared import declared
+from .._declared import declared_by_keyword
 from ..kernels.annotated import obs_columns
 from ..losses.base import Loss
 from ..streaming import is_source
@@ -28,7 +28,7 @@ def _is_insensitive(loss):
     return isinstance(loss, str) and loss == "epsilon_insensitive"
 
 
-@declared
+@declared_by_keyword
 class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     """Learns a regression function and the weights of its kernels together.
 

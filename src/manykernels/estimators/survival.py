@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
-from .._declared import declared
+from .._declared import declared_by_keyword
 from ..kernels.rows import check_beside
 from ..kernels.view_data import n_examples
 from ..losses.base import Loss
@@ -23,7 +23,7 @@ SAME_TIME = 1e-9  # relative: an own event is not missed because f is rounded
 PARAMETER_OF = {"cox": "ties", "log_time": "epsilon"}  # parameters of losses that the estimators have
 
 
-@declared
+@declared_by_keyword
 class MKLSurvival(HasPath, MKLBase):
     """Learns the risk of an event, from times that may be censored, and the weights of its kernels together.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from .._declared import declared
 from .._state import check
 from ..sequences import Sequences
 from ._protocol import READS, BaseKernel, len_
@@ -59,12 +60,12 @@ class Kernel(BaseKernel):
         return Product(_as_operand(other), self)
 
 
+@declared
 class _Pair(Kernel):
     """Two kernels k1, k2 as one: an elementwise function of their common base, or two calls if the bases differ."""
 
-    def __init__(self, k1: Kernel, k2: Kernel) -> None:
-        self.k1 = k1
-        self.k2 = k2
+    k1: Kernel
+    k2: Kernel
 
     def check_state(self) -> None:
         super().check_state()
@@ -180,6 +181,7 @@ class Product(_Pair):
     join = staticmethod(np.multiply)
 
 
+@declared
 class Constant(Kernel):
     """A constant kernel.
 
@@ -206,8 +208,7 @@ class Constant(Kernel):
     constant = True
     exempt = True
 
-    def __init__(self, value: float = 1.0) -> None:
-        self.value = value
+    value: float = 1.0
 
     @property
     def psd(self) -> bool:  # type: ignore[override]  # depends on its value
@@ -217,6 +218,7 @@ class Constant(Kernel):
         return 1, 0.0, self.value
 
 
+@declared
 class Function(Kernel):
     """A function as a kernel.
 
@@ -240,8 +242,7 @@ class Function(Kernel):
     reads = "anything"
     psd = False
 
-    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
-        self.function = function
+    function: Callable[[Any, Any], Any]
 
     def check_state(self) -> None:
         check(callable(self.function) and hasattr(self.function, "__code__"), "function is no function")  # the user's
@@ -260,6 +261,7 @@ class Function(Kernel):
         return np.array([self(X[i : i + 1])[0, 0] for i in range(len_(X))])
 
 
+@declared
 class GaussianProcess(Kernel):
     """A kernel of `sklearn.gaussian_process.kernels`; WhiteKernel is 0 between training and new data.
 
@@ -280,8 +282,7 @@ class GaussianProcess(Kernel):
     file_tag = ("kernel/gaussian_process", 1)
     saved = {"kernel": "Kernel"}
 
-    def __init__(self, kernel: Any) -> None:
-        self.kernel = kernel
+    kernel: Any
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         if scipy.sparse.issparse(X) or scipy.sparse.issparse(Y):
@@ -292,6 +293,7 @@ class GaussianProcess(Kernel):
         return self.kernel.diag(X)
 
 
+@declared
 class Fitted(Kernel):
     """An object whose fit_transform(X) is the training Gram matrix and transform(X_new) is (n_new, n_train).
 
@@ -318,8 +320,7 @@ class Fitted(Kernel):
     reads = "anything"
     psd = False
 
-    def __init__(self, transformer: Any) -> None:
-        self.transformer = transformer
+    transformer: Any
 
     def fit(self, X: Any) -> np.ndarray:
         """The training Gram matrix (n, n); `fitted_` becomes a fitted copy of the object, for new data."""

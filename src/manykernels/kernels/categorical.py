@@ -4,12 +4,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from .._declared import declared
 from .._state import Stored, check
 from .base import Kernel
 from .frames import is_frame, missing_entries, values
 from .linear import Linear
 
 
+@declared
 class Categorical(Kernel):
     """k(x, y) = Σ_j [x_j = y_j] / d: the share of d columns in which two examples have the same category.
 
@@ -36,8 +38,7 @@ class Categorical(Kernel):
     reads = "anything"
     family = "features"
 
-    def __init__(self, match_missing: bool = False) -> None:
-        self.match_missing = match_missing
+    match_missing: bool = False
 
     def split(self) -> tuple[Any, Kernel]:
         return Indicators(self.match_missing), Linear()
@@ -52,14 +53,14 @@ class Categorical(Kernel):
         return np.asarray(F.multiply(F).sum(axis=1)).ravel()
 
 
+@declared
 class Indicators(Stored, BaseEstimator):
     """φ(x) = [x_j is category c] / √d for every column j and category c of the training data, CSR (n, D)."""
 
     file_tag = ("transformer/indicators", 1)
     saved = {"match_missing": "flag", "categories as categories_": "?list _ list _ plain"}
 
-    def __init__(self, match_missing: bool = False) -> None:
-        self.match_missing = match_missing
+    match_missing: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:
         if not isinstance(self.match_missing, bool):

@@ -6,9 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from .._declared import declared
 from .._state import Stored
 
 
+@declared
 class ColumnScales(Stored, BaseEstimator):
     """The transformer x ↦ s∘x of rows of numbers, dense or CSR.
 
@@ -20,8 +22,7 @@ class ColumnScales(Stored, BaseEstimator):
     file_tag = ("transformer/scales", 1)
     saved = {"scales": "f8 d finite"}
 
-    def __init__(self, scales: np.ndarray) -> None:
-        self.scales = scales
+    scales: np.ndarray
 
     @property
     def n_features_in_(self) -> int:

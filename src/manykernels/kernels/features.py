@@ -5,6 +5,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from .._declared import declared
 from ._saved_transformers import settle, tried
 from .base import Kernel
 from .linear import Linear
@@ -12,6 +13,7 @@ from .low_rank import FeatureKernel
 from .transformers import check_transformer, reads_of
 
 
+@declared
 class Features(FeatureKernel):
     """The inner product of the features of a scikit-learn transformer.
 
@@ -52,8 +54,7 @@ class Features(FeatureKernel):
         check_transformer(self.transformer, "Features")
         return None if self.resolved else (self.transformer, Linear())
 
-    def __init__(self, transformer: Any) -> None:
-        self.transformer = transformer
+    transformer: Any
 
     def to_state(self) -> dict[str, Any]:
         if self.resolved:

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from .._declared import declared
 from .._state import Stored, check, check_value
 from .base import Kernel
 from .categorical import Indicators
@@ -12,6 +13,7 @@ from .frames import is_frame, missing_entries, values
 from .normalize import inverse_root
 
 
+@declared
 class Gower(Kernel):
     """The mean agreement of the columns of a mixed table: numbers by their distance, categories by equality.
 
@@ -43,8 +45,7 @@ class Gower(Kernel):
     file_tag = ("kernel/gower", 1)
     reads = "anything"
 
-    def __init__(self, categories: Sequence[int] = ()) -> None:
-        self.categories = categories
+    categories: Sequence[int] = ()
 
     def check_state(self) -> None:
         super().check_state()
@@ -72,6 +73,7 @@ class Agreement(Kernel):
         return np.multiply(out, inverse_root(sy), out=out)
 
 
+@declared
 class Agreements(Stored, BaseEstimator):
     """Each column as numbers whose minima sum to s_j of `Gower`: (u, 1 − u) of a number, indicators of categories.
 
@@ -82,8 +84,7 @@ class Agreements(Stored, BaseEstimator):
     file_tag = ("transformer/agreements", 1)
     saved = {"learned as learned_": "?list _ any"}
 
-    def __init__(self, categories: Sequence[int] = ()) -> None:
-        self.categories = categories
+    categories: Sequence[int] = ()
 
     def fit(self, X: Any, y: Any = None) -> Self:
         x = _entries(X)

@@ -1,10 +1,12 @@
 """Base blocks: one pairwise quantity between two sides, computed by BLAS if possible, for dense and CSR data."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._declared import declared
 from .._threads import run_blocks, slices
 
 KINDS = {"dot": 0, "sqdist": 1, "l1": 2, "chi2": 3, "min": 4}
@@ -63,11 +65,13 @@ class BlockSide:
         return replace(self, x=x, own=own, square=square, factor=factor, bounds=None)
 
 
+@declared
 class Entries:
     """The entries of n examples that are not 0: those of example i are start[i] to start[i + 1]."""
 
-    def __init__(self, start, column, value):
-        self.start, self.column, self.value = start, column, value
+    start: Any
+    column: Any
+    value: Any
 
     @classmethod
     def of(cls, X, dtype):

@@ -4,20 +4,21 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._declared import declared
 from .._state import Stored, check
 from .base import Kernel, Product, Sum, len_
 
 
+@declared
 class PlacedKernel(Kernel):
     """`kernel` on some columns or a view of X; its subclass `On` can be called."""
 
     reads = "views"
 
-    def __init__(self, columns: Any, kernel: Any, transformer: Any = None, missing: str = "error") -> None:
-        self.columns = columns
-        self.kernel = kernel
-        self.transformer = transformer
-        self.missing = missing
+    columns: Any
+    kernel: Any
+    transformer: Any = None
+    missing: str = "error"
 
     def check_state(self) -> None:
         self.missing = self.missing or "error"  # which old files lack
@@ -34,6 +35,7 @@ class PlacedKernel(Kernel):
         return said if self.missing == "error" else said | {"missing": self.missing}
 
 
+@declared
 class ViewKernel(Kernel):
     """`kernel` of view number `part` of a JoinedViews: the resolved form of an On."""
 
@@ -41,9 +43,8 @@ class ViewKernel(Kernel):
     saved = {"part": "int 0", "kernel": "Kernel"}
     reads = "views"
 
-    def __init__(self, part: int, kernel: Kernel) -> None:
-        self.part = part
-        self.kernel = kernel
+    part: int
+    kernel: Kernel
 
     @property
     def psd(self) -> bool:  # type: ignore[override]  # depends on the kernel
@@ -59,14 +60,14 @@ class ViewKernel(Kernel):
         return self.kernel.diag(X.views[self.part])
 
 
+@declared
 class JoinedViews(Stored):
     """Several views of the same examples, sliced by rows together."""
 
     file_tag = ("kernel/bundle", 1)
     saved = {"parts as views": "list _ any"}  # `check_rows` checks each
 
-    def __init__(self, views: list[Any]) -> None:
-        self.views = views
+    views: list[Any]
 
     @property
     def shape(self) -> tuple[int]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .._declared import declared
 from .base import Kernel
 from .laplacian import Laplacian
 from .low_rank import LowRank
@@ -14,6 +15,7 @@ from .rbf import RBF
 MAX_FLOAT32_PHASE = 1e3  # a larger float32 angle has too few digits for its cosine
 
 
+@declared
 class RandomFeatures(LowRank):
     """The approximation of a kernel by random Fourier features.
 
@@ -43,10 +45,9 @@ class RandomFeatures(LowRank):
 
     file_tag = ("kernel/random_features", 1)
 
-    def __init__(self, kernel: Kernel, rank: int = 256, random_state: int = 0) -> None:
-        self.kernel = kernel
-        self.rank = rank
-        self.random_state = random_state
+    kernel: Kernel
+    rank: int = 256
+    random_state: int = 0
 
     def _check(self) -> None:
         super()._check()

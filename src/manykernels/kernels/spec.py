@@ -4,6 +4,7 @@ from typing import Any, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
 
+from .._declared import declared
 from .._tags import tagged
 from .base import Kernel
 from .placed import PlacedKernel
@@ -81,9 +82,9 @@ def has_transformer(spec):
     return len(spec) > 2 and isinstance(spec[2], Kernel) and not isinstance(spec, KernelSpec)
 
 
+@declared
 class Transformed(BaseEstimator):
     """A transformer and the kernel behind it, so that a search can set the parameters of both."""
 
-    def __init__(self, transformer: Any, kernel: Any) -> None:
-        self.transformer = transformer
-        self.kernel = kernel
+    transformer: Any
+    kernel: Any

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from .._declared import declared
 from .._state import Stored, check, check_integer, check_value
 from .._validation import shown
 from .categorical import Indicators
@@ -24,6 +25,7 @@ EPSILON = float(np.finfo(float).eps)
 MIN_CYCLES = 1.5  # in the training dates, for a cycle that is used
 
 
+@declared
 class TableScaler(Stored, BaseEstimator):
     """Each part of the columns is turned into numbers z, centred, and scaled to a total variance of 1.
 
@@ -58,8 +60,7 @@ class TableScaler(Stored, BaseEstimator):
         "factor as factor_": "?list P any",
     }  # fmt: skip
 
-    def __init__(self, parts: Sequence[tuple[str, int]]) -> None:
-        self.parts = parts
+    parts: Sequence[tuple[str, int]]
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> TableScaler:
         x = _entries(X)

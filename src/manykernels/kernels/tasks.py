@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._declared import declared
 from .._tags import tagged
 from .._validation import shown
 from .entries import check_entries
@@ -40,11 +41,12 @@ class Task(NamedTuple):
         return {"shared": "@shared", "same": "@same task"}.get(self.kind, f"@task={self.label}")
 
 
+@declared
 class Tasked:
     """Data X with the task of each example."""
 
-    def __init__(self, X, task):
-        self.X, self.task = X, task
+    X: Any
+    task: Any
 
     def __len__(self):
         return len(self.task)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._declared import declared
 from .._parts import Part
 
 if TYPE_CHECKING:
@@ -128,11 +129,11 @@ class Monitor:
         """Called when the run continues from a checkpoint, at this gap and after this many seconds."""
 
 
+@declared
 class Caller(Monitor):
     """Calls a function with each record."""
 
-    def __init__(self, function: Callable[[dict[str, Any]], object]) -> None:
-        self.function = function
+    function: Callable[[dict[str, Any]], object]
 
     def record(self, record: dict[str, Any]) -> None:
         self.function(record)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 
+from .._declared import declared
 from .._work import spend
 from ..inner import InnerProblem
 from ._cuts import cuts_for
@@ -54,6 +55,7 @@ STATE_NAMES = (
 VISITS_PER_SUM = 2**21  # visits after which v is summed again, so that a checkpoint can follow
 
 
+@declared
 class Coordinate(BaseSolver):
     """Dual coordinate passes over explicit features, with the weights interleaved.
 
@@ -84,9 +86,8 @@ class Coordinate(BaseSolver):
     needs = ("value", "conjugate", "weights_from_norms", "start")
     explicit = True
 
-    def __init__(self, size: int = 128, random_state: Any = None) -> None:
-        self.size = size
-        self.random_state = random_state
+    size: int = 128
+    random_state: Any = None
 
     def refuse(self, problem: Problem) -> str | None:
         if problem.loss.interior:

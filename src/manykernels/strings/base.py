@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._declared import declared
 from .._threads import run_blocks
 from .._validation import check_choice, check_integer
 from ..kernels.base import Kernel
@@ -17,6 +18,7 @@ _ROWS_PER_BLOCK = 256
 MAX_IN_FILE = 2**16  # letters of a word, or positions of a shift, of a kernel that was read from a file
 
 
+@declared
 class StringKernel(Kernel):
     """A kernel of two strings; subclasses define `block(X, Y)` and `own(X)` on Sequences, and `check(length)`.
 
@@ -30,9 +32,11 @@ class StringKernel(Kernel):
     reads = "sequences"
     equal_lengths = False
 
-    def __init__(self, start: Any, stop: Any, alphabet: Any, unknown: str, reverse_complement: bool = False) -> None:
-        self.start, self.stop, self.alphabet, self.unknown = start, stop, alphabet, unknown
-        self.reverse_complement = reverse_complement
+    start: Any
+    stop: Any
+    alphabet: Any
+    unknown: str
+    reverse_complement: bool = False
 
     @property
     def encoding(self) -> tuple:  # type: ignore[override]  # depends on its parameters

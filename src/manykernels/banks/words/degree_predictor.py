@@ -5,8 +5,11 @@ for each word of the table the examples that have it are sorted by their next le
 position by position, in blocks. `prepared` keeps the gathered support for many blocks.
 """
 
+from typing import Any
+
 import numpy as np
 
+from ..._declared import declared
 from ..._state import check
 from ..._threads import n_threads, run_blocks, slices
 from ...sequences import Sequences
@@ -19,6 +22,7 @@ MAX_SUPPORT_WORDS = 2**18  # words of the longest length in the table
 GATHERED_BYTES = 2**26  # of the support, if it is not kept
 
 
+@declared
 class DegreePredictor(Predictor):
     """The support as packed `sequences`; coef and kern (L, d) as in `DegreeBank`, with the normalisation.
 
@@ -32,9 +36,12 @@ class DegreePredictor(Predictor):
     }  # fmt: skip
     by_features = True
 
-    def __init__(self, sequences, scale, coef, kern, n_jobs, kernel_list=None):
-        self.sequences, self.scale, self.coef, self.kern = sequences, scale, coef, kern
-        self.n_jobs, self.kernel_list = n_jobs, kernel_list
+    sequences: Any
+    scale: Any
+    coef: Any
+    kern: Any
+    n_jobs: Any
+    kernel_list: Any = None
 
     def sizes(self):
         return len(self.sequences), len(self.scale)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._declared import declared
 from ..._work import spend
 from ...inner import InnerProblem
 from .._cuts import Cut, cuts_for
@@ -43,6 +44,7 @@ MIXED_STEPS = 4
 MAX_IDLE_STEPS = 10  # without gain, before the blocks become float64
 
 
+@declared
 class Chunking(BaseSolver):
     """Working sets of the inner problem and weight steps, interleaved.
 
@@ -71,9 +73,8 @@ class Chunking(BaseSolver):
     name = "chunking"
     needs = ("value", "conjugate", "weights_from_norms", "start")
 
-    def __init__(self, size: int | None = None, accelerate: bool = True) -> None:
-        self.size = size
-        self.accelerate = accelerate
+    size: int | None = None
+    accelerate: bool = True
 
     def refuse(self, problem: Problem) -> str | None:
         if problem.loss.interior:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING
 
+from ..._declared import declared
 from ..._validation import shown
 from .._cuts import cuts_for
 from .._oracle import Oracle
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ..base import Control
 
 
+@declared
 class Level(BaseSolver):
     """Cutting planes and level sets.
 
@@ -53,8 +55,7 @@ class Level(BaseSolver):
     adjusts = coupled = True
     needs = ("value", "conjugate", "weights_from_dual", "prox", "start")
 
-    def __init__(self, tau: float = 0.5) -> None:
-        self.tau = tau
+    tau: float = 0.5
 
     def refuse(self, problem: Problem) -> str | None:
         if not problem.regularizer.constraint:

@@ -28,10 +28,11 @@ paper, which contradicts itself, in
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._declared import declared
 from ..._work import spend
 from .._oracle import Oracle
 from ..base import BaseSolver
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from ..base import Control
 
 
+@declared
 class Nesterov(BaseSolver):
     """Accelerated gradient steps on the smooth dual.
 
@@ -69,9 +71,8 @@ class Nesterov(BaseSolver):
     name = "nesterov"
     needs = ("value", "conjugate", "weights_from_dual", "start")
 
-    def __init__(self, fixed_step: bool = False, every: int = 10) -> None:
-        self.fixed_step = fixed_step
-        self.every = every
+    fixed_step: bool = False
+    every: int = 10
 
     def refuse(self, problem: Problem) -> str | None:
         loss, regularizer = problem.loss, problem.regularizer
@@ -140,11 +141,15 @@ def adaptive(oracle, smooth, warm, every):
             smooth.certify(here, steps=k, lipschitz=L)
 
 
+@declared
 class SmoothPoint:
     """F without the kinks at a (T, n): its value, gradient and weights."""
 
-    def __init__(self, a, P, theta, value, gradient):
-        self.a, self.P, self.theta, self.value, self.gradient = a, P, theta, value, gradient
+    a: Any
+    P: Any
+    theta: Any
+    value: Any
+    gradient: Any
 
 
 class SmoothDual:

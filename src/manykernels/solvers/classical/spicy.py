@@ -22,10 +22,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._declared import declared
 from ..._validation import shown
 from ..._work import spend
 from ...inner import InnerProblem
@@ -44,6 +45,7 @@ PROXIMAL_GAP_SHARE = 0.1  # of the present gap, to which a proximal step is solv
 MIN_NEWTON_EXAMPLES = 1000  # of a Newton step; with more examples only those that could matter are added
 
 
+@declared
 class Spicy(BaseSolver):
     """Proximal steps on the functions by a dual augmented Lagrangian.
 
@@ -72,9 +74,8 @@ class Spicy(BaseSolver):
     needs = ("conjugate", "start", "block_norm", "block_prox", "block_prox_jacobian")
     missing = "it needs the proximal step of a block norm, which has no simple form there"
 
-    def __init__(self, gamma: float | None = None, growth: float = 10.0) -> None:
-        self.gamma = gamma
-        self.growth = growth
+    gamma: float | None = None
+    growth: float = 10.0
 
     def solve(self, problem: Problem, control: Control) -> Solution:
         gamma = 10.0 if self.gamma is None else self.gamma
@@ -216,11 +217,14 @@ class ProximalSteps:
         return True
 
 
+@declared
 class ProximalStep:
     """E around β (T, M', n), from inner products of β, K_m β_m, a and P = K_m a alone."""
 
-    def __init__(self, regularizer, gamma, beta, Kbeta):
-        self.regularizer, self.gamma, self.beta, self.Kbeta = regularizer, gamma, beta, Kbeta
+    regularizer: Any
+    gamma: Any
+    beta: Any
+    Kbeta: Any
 
     def at(self, a, P):
         return ProximalPoint(self, self.beta + self.gamma * a[:, None], self.Kbeta + self.gamma * P)
