@@ -34,7 +34,7 @@ def n_threads(n_jobs=None):
 
     Affinity, a container's quota and LOKY_MAX_CPU_COUNT limit the cores. A thread of the pool gets one core.
     """
-    if threading.current_thread().name.startswith("manykernels"):
+    if n_jobs == 1 or threading.current_thread().name.startswith("manykernels"):
         return 1
     if n_jobs is not None and n_jobs >= 0:
         return n_jobs

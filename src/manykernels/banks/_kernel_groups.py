@@ -105,8 +105,6 @@ class KernelGroup:
 
     def in_type(self, dtype):
         """The same group in the arithmetic of this type."""
-        if self.pairs.dtype == dtype:
-            return self
         group = copy.copy(self)
         group.g, group.c = (self.forms[:, k].astype(dtype) for k in (1, 2))
         group.pairs = copy.copy(self.pairs)
@@ -191,9 +189,10 @@ class KernelGroup:
         """Estimated nanoseconds to sum an entry of its kernels `sums` times (reading a stored entry takes 0.5)."""
         if self.pairs.kind in (None, "gram"):
             return 20.0
-        exponentials, generic = 1.2 * self.exponential[chosen].sum(), self.generic[chosen].sum()
-        others = (~self.exponential[chosen]).sum()
-        return 0.5 + 3.0 * generic + sums * ((min(exponentials, 3.0) if self.tabular else exponentials) + 0.7 * others)
+        exponential = self.exponential[chosen]
+        count, generic = np.count_nonzero(exponential), np.count_nonzero(self.generic[chosen])
+        exponentials = min(1.2 * count, 3.0) if self.tabular else 1.2 * count
+        return 0.5 + 3.0 * generic + sums * (exponentials + 0.7 * (exponential.size - count))
 
     def top(self, left, right):
         """An upper bound of the base between two sides."""
@@ -259,11 +258,11 @@ class Gram(Called):
 class Rows(BlockSide):
     """A side whose examples are the rows of an array or the items of a list x."""
 
-    def take(self, rows):
+    def take(self, rows, cached=True):
         x = None if self.x is None else rows_of(self.x, rows)
         factor = None if self.factor is None else self.factor[:, rows]
         index, task = (None if v is None else v[rows] for v in (self.index, self.task))
-        return Rows(x, self.own[rows], None, index, factor, self.cache, task)
+        return Rows(x, self.own[rows], None, index, factor, self.cache if cached else None, task)
 
 
 def rows_of(x, rows):

@@ -92,7 +92,7 @@ class Stack:
         if self.last:
             picked = np.moveaxis(self.array[np.ix_(rows, cols)], 2, 0)[kernels]
         elif self.shape[1] > 4 * len(cols):
-            picked = self.array[np.ix_(kernels, rows, cols)]
+            picked = self.array[kernels[:, None, None], rows[:, None], cols]
         else:
             picked = self.array[kernels[:, None], rows]  # whole rows are quick to copy
             picked = picked if len(cols) == self.shape[1] else np.take(picked, cols, axis=2)

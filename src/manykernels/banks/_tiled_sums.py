@@ -79,7 +79,7 @@ class Tiles:
         used = np.count_nonzero(weights)
         plain = few(n_rows, n_cols, used)
         loops = _loops(plain)
-        parts = _parts(plain, 32 if symmetric else 16, n_rows * n_cols * used)  # the last are small
+        parts = plain_parts(plain, 32 if symmetric else 16, n_rows * n_cols * used)  # the last are small
         rb, cb = self.shape(n_rows, n_cols, len(theta), parts)
         ones = np.ones((1, rb))
         plans, many = self._plan(left, right, weights, shifted, rb, cb, min(n_rows, n_cols), plain)
@@ -184,7 +184,7 @@ class Tiles:
         result = np.zeros((len(A), len(kernels), n_rows))
         plain = few(n_rows, A.shape[1], len(kernels))
         plans, columns = self._plan_products(left, right, A, n_rows, where >= 0, halved, check, plain)
-        parts = _parts(plain, max(1, min(16, 64 // max(len(plans), 1))), n_rows * A.shape[1])
+        parts = plain_parts(plain, max(1, min(16, 64 // max(len(plans), 1))), n_rows * A.shape[1])
         rb, cb = self.shape(n_rows, A.shape[1], parts=parts)
         blocks, most = [], self._sums() // max(len(A), 1)
         for plan in plans:  # one group per block: calls of compiled code are slow
@@ -305,7 +305,7 @@ def _loops(plain):
     return elementwise
 
 
-def _parts(plain, parts, values):
+def plain_parts(plain, parts, values):
     """Fewer parts of these kernel values for NumPy."""
     return min(parts, 8, 1 + values // MIN_PLAIN_TILE) if plain else parts
 

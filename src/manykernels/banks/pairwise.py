@@ -25,7 +25,7 @@ from ..kernels.pair_blocks import BlockSide, few, width
 from ._degree_walks import WalkTiles, make_groups
 from ._kernel_groups import arrays_of, check_called, data_of, merge_equal_sides, nbytes
 from ._sampled_means import MIN_EXAMPLES, sampled_means
-from ._tiled_sums import MIN_TILE_ENTRIES, TILES_PER_THREAD, tile_shape
+from ._tiled_sums import MIN_TILE_ENTRIES, TILES_PER_THREAD, plain_parts, tile_shape
 from .base import Bank, DType, Index, Predictor
 from .dense import MAX_FLOAT32_DIAGONAL, DenseBank, report_unusable, warn_indefinite
 from .pairwise_predictor import PairwisePredictor, decide, take, writer
@@ -157,7 +157,6 @@ class PairwiseBank(Bank):
         """
         free = SHARES["tiles"].unlimited if self.free is None else self.free
         limit = MemoryBudget(self.free).share("base blocks")
-        rows, _ = tile_shape(self.n, self.n, self.dtype.itemsize)
         kept = {}  # kernels of several tasks share a block
         for group, side in zip(self.groups, self.sides, strict=True):
             dear = group.pairs.kind is None and group.kernels[0].reads in ("views", "sequences", "objects", "anything")
@@ -172,8 +171,10 @@ class PairwiseBank(Bank):
             lasting = dear and keep is not None
             cache = keep(f"pairs{len(kept)}", self.n, self.dtype) if lasting else np.empty((self.n, self.n), self.dtype)
             plain = few(self.n, self.n, width(side.x))
+            parts = plain_parts(plain and not dear, 16, self.n**2 * width(side.x))
+            rows, _ = tile_shape(self.n, self.n, self.dtype.itemsize, parts=parts)
 
-            def work(r0, group=group, side=side, cache=cache, plain=plain, lasting=lasting):
+            def work(r0, group=group, side=side, cache=cache, plain=plain, lasting=lasting, rows=rows):
                 parts = cache[r0 : r0 + rows, r0:], cache[r0 + rows :, r0 : r0 + rows].T
                 if lasting and not any(np.isnan(part).any() for part in parts):
                     return
@@ -349,7 +350,7 @@ class PairwiseBank(Bank):
         """Matrices if float32 has enough digits and they are faster to read than to compute."""
         size = self.M * self.n**2 * self.dtype.itemsize
         coarse = self.dtype == np.float32 and self._diagonals.max() > MAX_FLOAT32_DIAGONAL
-        dear = exact or self.cost() >= 0.5 * self.M
+        dear = exact or self._all is not None or self.cost() >= 0.5 * self.M
         if coarse or not dear or 1.25 * size > MemoryBudget(self.free).share("matrices kept"):
             return self
         return DenseBank.holding(self, self.matrices())

@@ -36,9 +36,10 @@ class PairwisePredictor(Predictor):
 
     def __init__(self, bank, support):
         self.kernel_list, self.normalize, self.n_support = bank.kernel_list, bank.normalize, support.size
-        groups, self.sides = [group.in_type(np.float64) for group in bank.groups], []
+        double = bank.dtype == np.float64
+        groups, self.sides = bank.groups if double else [group.in_type(np.float64) for group in bank.groups], []
         for side, group in zip(bank.sides, groups, strict=True):
-            side = replace(side, cache=None).take(support)
+            side = side.take(support, cached=False)
             if group.pairs.kind == "gram":
                 side.x = None
             elif isinstance(side.x, Sequences):  # which share the storage of all sequences

@@ -202,8 +202,9 @@ def check_y(model, y, numeric, several=False):
     _check_types(labels, numeric)
     if labels.ndim > 2:
         raise ValueError(f"y has shape {labels.shape}: give one target per example, (n,), or T of them, (n, T).")
-    words = [k for k, value in enumerate(labels.ravel()) if isinstance(value, str) and not is_number_text(value)]
-    if numeric and words:
+    entries = labels.ravel() if numeric and labels.dtype.kind in "OUS" else ()
+    words = [k for k, value in enumerate(entries) if isinstance(value, str) and not is_number_text(value)]
+    if words:
         row, ids = words[0] * len(labels) // labels.size, ids_of(y)
         of = "" if ids is None else f", of {ids[row]!r}"
         raise ValueError(

@@ -16,6 +16,8 @@ TRIAL_STEPS = 16  # that measure the speed of a team or of one thread
 
 def team_size(n, n_jobs):
     """Threads for n variables. A quarter of the cores stays free, since a thread without a core stops the team."""
+    if n < 2 * VARIABLES_PER_THREAD:
+        return 1
     cores = n_threads(-1)
     return max(1, min(n_threads(n_jobs), cores - cores // 4, n // VARIABLES_PER_THREAD))
 

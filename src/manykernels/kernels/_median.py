@@ -16,9 +16,10 @@ def median_between(x, weights=None, base="sqdist", sample=500):
     weights. At most `sample` examples are compared, taken at even steps of the cumulated weight.
     """
     w = np.ones(x.shape[0]) if weights is None else np.asarray(weights, float)
-    if x.shape[0] > MAX_ROWS_FOR_UNIQUE or (sp.issparse(x) and x.shape[0] > sample):
+    sparse = sp.issparse(x)
+    if x.shape[0] > (sample if sparse else MAX_ROWS_FOR_UNIQUE):
         x, w = _spread(x, w, sample)
-    x = np.asarray(x.toarray() if sp.issparse(x) else x, float) + 0.0  # −0 is 0
+    x = np.asarray(x.toarray() if sparse else x, float) + 0.0  # −0 is 0
     keep = np.isfinite(x).all(axis=1) & (w > 0)
     x, w = x[keep], w[keep]
     if len(x) < 2:

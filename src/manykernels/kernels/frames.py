@@ -13,7 +13,7 @@ _UNEQUAL = float, np.floating, np.datetime64, np.timedelta64  # NaN and NaT diff
 
 def is_frame(X):
     """Whether X is a frame of pandas, polars or a similar library; the test imports none of them."""
-    return len(getattr(X, "shape", ())) == 2 and hasattr(X, "columns") and hasattr(X, "to_numpy")  # the user's X
+    return hasattr(X, "to_numpy") and hasattr(X, "columns") and len(getattr(X, "shape", ())) == 2  # the user's X
 
 
 def is_pandas(X):

@@ -107,9 +107,9 @@ def unequal(kernels, used):
 
 def learn_growth(kernels, X):
     """Sets `training_facts.grows` of a KernelList."""
-    numbers = [m for m, k in enumerate(kernels.kernels) if not k.exempt and k.sizes(np.ones(2)) is None]
     if unequal(kernels, np.ones(kernels.M, bool)) is None:
         return
+    numbers = [m for m, k in enumerate(kernels.kernels) if not k.exempt and k.sizes(np.ones(2)) is None]
     views = kernels.views(X, np.unique(kernels.view_of[numbers]))
     own = (_own(kernels.kernels[m], views[kernels.view_of[m]].X) for m in numbers)
     kernels.training_facts = kernels.training_facts._replace(grows=all(np.allclose(k, k != 0) for k in own))

@@ -1,6 +1,6 @@
 """Base blocks: one pairwise quantity between two sides, computed by BLAS if possible, for dense and CSR data."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,18 +37,18 @@ class BlockSide:
             self.bounds = float(self.x.min()), float(self.x.max())
         return self.bounds
 
-    def take(self, rows):
-        """The side of some examples, by a slice or an index array."""
-        x = self.x
+    def take(self, rows, cached=True):
+        """The side of some examples, by a slice or an index array; of `cached` B it needs no examples."""
+        x, cache = self.x, self.cache if cached else None
         if x is not None:
-            x = None if self.cache is not None else x[:, rows] if isinstance(x, np.ndarray) else x[rows]
+            x = None if cache is not None else x[:, rows] if isinstance(x, np.ndarray) else x[rows]
         return BlockSide(
             x,
             self.own[rows],
             None if self.square is None else self.square[rows],
             None if self.index is None else self.index[rows],
             None if self.factor is None else self.factor[:, rows],
-            self.cache,
+            cache,
             None if self.task is None else self.task[rows],
             self.bounds,
         )
@@ -62,7 +62,7 @@ class BlockSide:
             own = {"dot": norms, "min": x.sum(axis=0)}.get(kind, own)
             square = None if square is None else norms
         factor = None if self.factor is None else self.factor.astype(np.float64)
-        return replace(self, x=x, own=own, square=square, factor=factor, bounds=None)
+        return type(self)(x, own, square, self.index, factor, self.cache, self.task)
 
 
 @declared

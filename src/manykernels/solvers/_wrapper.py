@@ -114,7 +114,8 @@ class Wrapper(Run):
         for _ in range(len(self.history), self.max_iter):
             state, certificate, inner_gap = self._evaluate(gap)
             before_gap, gap = gap, self._compare(certificate)
-            self.precision, double = np.dtype(self.dtype).name, self.dtype == np.float64
+            double = self.dtype == np.float64
+            self.precision = "float64" if double else "float32"
             if gap > 0.5 * before_gap and inner_gap > 0.01 * self.scale * min(gap, 1.0) ** 2:
                 self.effort = max(0.1 * self.effort, 1e-9)  # an error ε there moves q, and so the weights, by about √ε
             self.record(
