@@ -4,6 +4,10 @@ import math
 import re
 from html.parser import HTMLParser
 
+from manykernels import _markup
+from manykernels.report._html import MARKS
+from manykernels.report._page import TOOLS
+
 
 class Page(HTMLParser):
     """The tables of a piece of a page, {caption: (heads, rows of (text, sort number), note)}, its marks and words."""
@@ -96,6 +100,13 @@ class Story(HTMLParser):
 def plain(sentence):
     """A sentence without the marks of its inline elements."""
     return re.sub("[\ufdd0-\ufdef]", "", sentence)
+
+
+def sentence(macro, facts):
+    """A sentence of templates/sentences.html.jinja as text."""
+    template = _markup._templates().get_template("report/templates/sentences.html.jinja")
+    made = getattr(template.make_module({**TOOLS, "facts": facts}), macro)()
+    return Page(f"<p>{str(made).translate(MARKS)}</p>").words
 
 
 def said(value, digits=3, sign=False):

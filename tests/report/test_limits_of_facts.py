@@ -11,7 +11,7 @@ from report_cases import a_case
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.inspect.sources import Row
 from manykernels.kernels import RBF, KernelList, Linear
-from manykernels.report import _joined, _measure, _words, _worth, describe
+from manykernels.report import _joined, _measure, _worth, describe
 
 rng = np.random.default_rng(3)
 
@@ -108,16 +108,3 @@ def test_work_on_columns_is_shared_by_folds_and_outputs(mode, monkeypatch):
     assert asked.get("refits") == (None if mode == "fast" else (4, 40, 3, 3))
     assert asked["shuffled"] == (5, 40, 1, 3)
     assert [unit.columns for unit in sorted(plan.units, key=lambda u: u.columns)] == [(0,), (1,), (2,)]
-
-
-def test_the_most_frequent_class_is_that_of_all_data_where_a_sample_was_measured():
-    classes = [{"name": "a", "count": 60}, {"name": "b", "count": 40}]
-    facts = {"data": {"target": {"kind": "classes", "classes": classes, "total": 2}}, "score": {"measure": "accuracy"},
-             "model": {"covariates": None}, "sampled": {"used": 50, "examples": 100}}  # fmt: skip
-    facts["score"] |= {"baseline": 0.5}
-    assert "(that of all data has 60.0 %)" in _words._of_all(facts)
-    for change in ({"baseline": 0.6}, {"measure": "roc_auc"}):
-        assert _words._of_all(facts | {"score": facts["score"] | change}) == ""
-    assert _words._of_all(facts | {"model": {"covariates": {"names": []}}}) == ""
-    facts["data"]["target"] |= {"total": 3}  # some classes are not listed
-    assert _words._of_all(facts) == ""

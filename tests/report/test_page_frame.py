@@ -245,7 +245,7 @@ def test_what_is_clearly_relevant_is_bold():
     rows = [a_source("rna", 0.6, relevance=0.2, relevance_low=0.1, relevance_se=0.02, drop=0.1, gain_low=0.1)]
     facts = facts_of()
     facts["sources"] |= {"rows": rows, "units": [rows[0] | unit], "verdict": ["rna"]}
-    said = _words._what_matters(facts)
+    said = _words.what_matters(facts)
     assert f"{_words.RELEVANT['alone']}: {strong(name('rna', 60))}." in said
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from pages import sentence
 from report_cases import Search, a_case
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
@@ -12,7 +13,7 @@ from manykernels.inspect import AlignmentDisplay, bootstrap_weights, relevance
 from manykernels.inspect.fold import Fold
 from manykernels.inspect.sources import Row
 from manykernels.kernels import RBF, KernelList, Linear
-from manykernels.report import _held_out, _joined, _nested, _report, _words, _worth, describe
+from manykernels.report import _held_out, _joined, _nested, _report, _worth, describe
 
 rng = np.random.default_rng(17)
 X = rng.normal(size=(60, 3))
@@ -100,8 +101,8 @@ def test_the_search_within_folds_counts_all_its_fits(monkeypatch):
 
 def test_gaps_above_the_tolerance_are_told():
     model = {"stationarity": None, "gap": 0.02, "tol": 0.01}
-    assert "raise max_iter" in _words.certificate({"model": model})
-    assert "reached its tolerance (0.02)" in _words.certificate({"model": model | {"tol": 0.02}})
+    assert "raise max_iter" in sentence("certificate", {"model": model})
+    assert "reached its tolerance (0.02)" in sentence("certificate", {"model": model | {"tol": 0.02}})
 
 
 def test_numbers_that_json_lacks_are_null():

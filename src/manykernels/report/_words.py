@@ -1,62 +1,29 @@
 """Sentences of the report: what matters most, how certain it is, and what not to conclude."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from ..inspect.sources import Shared
 from ..inspect.sources import listed as few
-from ._html import count, gap, name, number, percent, strong
+from ._html import count, name, number, percent, strong
 from ._worth import certain, clear, harmful, nearly_perfect, standing
-
-GUESSES = {"classification": "always predicting the most frequent class", "regression": "always predicting the mean",
-           "one-class": "a coin flip", "survival": "equal risks"}  # fmt: skip
 
 RELEVANT = {"permute": "What the model clearly uses", "needed": "What the model clearly needs",
             "alone": "What clearly predicts alone, but is not clearly needed, as others may replace it",
             "": "What is clearly relevant, by the mean of its loss and its gain alone"}  # fmt: skip
 
 
-def lead(facts: dict[str, Any]) -> list[str]:
-    """The first paragraphs: what the model predicts, how well, and from which sources."""
-    parts = _what(facts), _how_well(facts), _what_matters(facts), _leaks(facts), beyond(facts), unused(facts)
-    return [said for said in parts if said]
+def in_order(names: Iterable[str]) -> list[str]:
+    """Names of classes: numbers in their order, before other texts."""
 
+    def key(text):
+        try:
+            return 0, float(text), text
+        except ValueError:
+            return 1, 0.0, text
 
-def guess(facts: dict[str, Any]) -> str:
-    """The baseline of the score."""
-    if facts["model"]["covariates"]:
-        return "the covariates alone"
-    q = facts["model"]["quantile"]
-    return GUESSES[facts["kind"]] if q is None else f"always predicting the {q:g} quantile of all targets"
-
-
-def beyond(facts: dict[str, Any]) -> str:
-    """Sentences on the covariates: what relevance means with them; "" if there are none."""
-    found = facts["model"]["covariates"]
-    if not found:
-        return ""
-    listed = listing([name(column, 40) for column in found["columns"][:10]])
-    more = f" and {len(found['columns']) - 10} more" * (len(found["columns"]) > 10)
-    return (
-        f"Every fit of this page adjusts for {listed}{more}, without a penalty. The relevance of a source is what the "
-        "source is worth beyond them: a source that only repeats them is worth nothing here."
-    )
-
-
-def unused(facts: dict[str, Any]) -> str:
-    """A sentence on the columns that the model does not see."""
-    names = facts["data"].get("unused", [])
-    some = [name(column, 40) for column in names[:20]] + [f"{len(names) - 20:,} more"] * (len(names) > 20)
-    return f"Not used by the model: {listing(some)}." if names else ""
-
-
-def identical(facts: dict[str, Any]) -> str:
-    """Sentences on identical columns."""
-    said = []
-    for group in facts["data"].get("identical", [])[:20]:
-        some = [name(column, 40) for column in group[:6]] + [f"{len(group) - 6:,} more"] * (len(group) > 6)
-        said.append(f"{listing(some)} have the same values in every row.")
-    return " ".join(said)
+    return sorted(names, key=key)
 
 
 def shared(one: dict[str, Any]) -> str:
@@ -71,94 +38,12 @@ def commonest(chosen: list[dict[str, Any]]) -> tuple[str, int]:
     return most, several.count(most)
 
 
-def _what(facts):
-    data, weights, kind = facts["data"], facts["weights"], facts["kind"]
-    several = any(one["taken"] for one in facts["sources"]["shared"])
-    sources = sum(len(unit["members"]) for unit in facts["sources"]["units"]) if several else len(weights["sources"])
-    target = data.get("target", {})
-    by = f"{count(weights['kernels'], 'kernel')} on {count(sources, 'source')}" if sources != weights["kernels"] else (
-        count(sources, "source"))  # fmt: skip
-    seen = f"The data of this page have {count(data['examples'], 'example')}."
-    called = f" {name(facts['target'])}" if facts.get("target") else ""
-    if kind == "one-class":
-        return f"This model separates usual from unusual examples by {by}. {seen}"
-    if target.get("kind") == "classes":
-        classes = sorted((c["name"] for c in target["classes"][:4]), key=_as_number)
-        listed = listing([name(c, 30) for c in classes], "or") if target["total"] <= 4 else f"{target['total']} classes"
-        return f"This model predicts{called or ' the class'} ({listed}) from {by}. {seen}"
-    if target.get("kind") == "times":
-        part = f"{target['events']:,} events and {data['examples'] - target['events']:,} censored times"
-        return f"This model predicts the risk of{called or ' an event'} from {by}. {seen[:-1]}, {part}."
-    if target.get("kind") == "several":
-        return f"This model predicts {target['outputs']} outputs from {by}. {seen}"
-    return f"This model predicts{called or ' a number'} from {by}. {seen}"
-
-
-def _as_number(text):
-    """A sort key that puts numbers in order, before other texts."""
-    try:
-        return 0, float(text), text
-    except ValueError:
-        return 1, 0.0, text
-
-
 def score_text(facts: dict[str, Any], value: float, se: float | None = None) -> str:
     """A score as text: accuracy as a percentage, others as a number."""
     error = f" ± {100 * se:.1f}" if se is not None and se == se else ""
     if facts["score"]["measure"] == "accuracy":
         return f"{100 * value:.1f}{error} %"
     return number(value, 3) + (f" ± {se:.3f}" if error else "")
-
-
-def _how_well(facts):
-    score = facts["score"]
-    if "why" in score:
-        return ""
-    own, base = score_text(facts, score["mean"], score["se"]), score_text(facts, score["baseline"])
-    if score["measure"] == "accuracy":
-        said = f"The model correctly predicted {strong(own)} of the examples that it had not seen"
-    else:
-        said = f"On examples that it had not seen, the model reached {_called(score['measure'])} {strong(own)}"
-    said += f"; {guess(facts)} would reach {base}{_of_all(facts)}."
-    other = "the covariates alone" if facts["model"]["covariates"] else "a guess"
-    if not score["better"] and score.get("orders"):
-        area = score["areas"]["rows"][0]
-        said += (
-            f" By this score, these {facts['sampled']['used']:,} examples do not settle whether it is better than "
-            f"{other}. But its decisions put the two classes in order: the area under the ROC curve is "
-            f"{strong(number(area['mean'], 3))} (0.5 by chance), and the sources below are judged by it."
-        )
-    elif score["mean"] <= score["baseline"]:
-        said += f" {strong(f'The model is no better than {other}:')} do not rely on anything below."
-    elif not score["better"]:
-        said += (
-            " "
-            + strong(f"These {facts['sampled']['used']:,} examples do not settle whether it is better than {other}:")
-            + " take the findings below as a hint."
-        )
-    if not score["better"] and score["measure"] == "accuracy" and score["baseline"] > 0.7:
-        said += ' If a class is rare, class_weight="balanced" and scoring="balanced_accuracy" are more informative.'
-    worse = sorted((unit for unit in facts["sources"]["units"] if harmful(unit)), key=lambda unit: unit["drop"])
-    if worse:
-        by = [f"{called(unit, True)} (by {number(-unit['drop'], 3)} ± {number(unit['drop_se'], 3)})" for unit in worse]
-        said += f" On these examples the model was better without {few(by)}: try to leave this out."
-    return said
-
-
-def _of_all(facts):
-    """A clause on the most frequent class of all data, if its share differs from the score of the guess."""
-    target = facts["data"].get("target", {})
-    if facts["score"]["measure"] != "accuracy" or target.get("kind") != "classes" or facts["model"]["covariates"]:
-        return ""
-    share = max(c["count"] for c in target["classes"]) / sum(c["count"] for c in target["classes"])
-    if abs(share - facts["score"]["baseline"]) < 5e-4 or target["total"] > len(target["classes"]):
-        return ""
-    return f" in these folds, with the most frequent class of each training set (that of all data has {percent(share)})"
-
-
-def _called(measure):
-    measure = f"a {measure}" if measure == "concordance" else measure
-    return f"{measure} of" if measure[:2] in ("R²", "D²", "a ", "co") else f"a score ({name(measure, 40)}) of"
 
 
 def called(unit: dict[str, Any], bold: bool = False) -> str:
@@ -174,7 +59,8 @@ def called(unit: dict[str, Any], bold: bool = False) -> str:
     return f"{mark(name(members[0], 60))} with {len(members) - 1:,} sources that share columns"
 
 
-def _what_matters(facts):
+def what_matters(facts: dict[str, Any]) -> str:
+    """Which sources are relevant, and how sure that is."""
     found = facts["sources"]
     rows, units, measure = found["rows"], found["units"], found["measure"]
     if not rows:
@@ -238,7 +124,7 @@ def _what_matters(facts):
     return said + shuffled(facts) + _inside(facts, every)
 
 
-def _leaks(facts):
+def leaks(facts: dict[str, Any]) -> str:
     """A sentence on sources that alone predict nearly perfectly."""
     found = facts["sources"]
     units = [unit for unit in found["units"] if nearly_perfect(found["scoring"], unit.get("alone", 0.0))]
@@ -294,38 +180,6 @@ def _inside(facts, units):
         else:
             said += f" Of {called(unit)}, {listed} {'is' if verb else 'are'} clearly relevant."
     return said
-
-
-def certificate(facts: dict[str, Any]) -> str:
-    """The duality gap in words."""
-    model = facts["model"]
-    if model["stationarity"] is not None:
-        return (
-            f"The weights are a local maximum of the marginal likelihood, within {gap(model['stationarity'])} of a "
-            f"stationary point (tolerance {model['tol']:g}). This problem has no certificate of a global optimum."
-        )
-    if model["gap"] is None:
-        return "A rule computed the weights before the predictor, so that they have no duality gap."
-    reached = model["gap"] <= model["tol"]
-    said = (
-        f"The relative duality gap is {gap(model['gap'])}: no other weights and predictor lower the objective by more "
-        f"than {100 * model['gap']:.2g} %."
-    )
-    if reached:
-        return f"{said} The fit reached its tolerance ({model['tol']:g})."
-    stopped = f"The fit stopped before it reached its tolerance ({model['tol']:g}):"
-    return f"{said} {strong(stopped)} raise max_iter."
-
-
-def sampled(facts: dict[str, Any]) -> str:
-    """A sentence if only a sample of the examples was measured."""
-    found = facts["sampled"]
-    if found["used"] >= found["examples"]:
-        return ""
-    return (
-        f"Measured on {found['used']:,} of {found['examples']:,} examples, a random sample to save time. Models that "
-        "learn from fewer examples tend to have lower scores than the fitted model. max_examples sets the number."
-    )
 
 
 def listing(items: list[str], last: str = "and") -> str:

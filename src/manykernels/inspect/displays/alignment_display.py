@@ -45,7 +45,7 @@ class AlignmentDisplay(Display):
     alignments: Any
     names: Sequence[str]
     target: Any = None
-    total: int | None = None
+    total: Any = None
 
     shapes = {"alignments": ("names", "names"), "target": ("names",)}
 

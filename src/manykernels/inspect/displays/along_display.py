@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self
@@ -38,7 +37,7 @@ class WeightsAlongDisplay(Display):
 
     values: Any
     shares: Any
-    groups: Sequence[str]
+    groups: list[str]
     parameter: str = "parameter"
     top: int = 7
 

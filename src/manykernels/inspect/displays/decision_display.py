@@ -47,7 +47,7 @@ class DecisionDisplay(Display):
     parts: Any
     intercept: Any
     names: Sequence[str]
-    examples: Sequence[Any] | None = None
+    examples: Any = None
     top: int = 6
     what: str = "kernels"
     label: str = "decision"

@@ -35,7 +35,7 @@ class PathDisplay(Display):
 
     path: Path
     against: str = "C"
-    at: int | None = None
+    at: Any = None
     top: int = 7
 
     def __post_init__(self) -> None:
