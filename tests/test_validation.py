@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from manykernels._state import check_index, check_offsets
 from manykernels._validation import check_choice, check_integer, check_number, check_size, check_vector
 from manykernels.kernels import RBF, Laplacian, Polynomial
 from manykernels.strings import Spectrum, degree_kernels
@@ -80,27 +79,3 @@ def test_choices():
 def test_errors_name_the_parameter_the_value_the_owner_and_the_cure(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-@pytest.mark.parametrize("entries", [[-1], [0, 3], [2, 5]])
-def test_an_index_of_a_file_beyond_its_range_is_refused(entries):
-    """Issue 11, point 24: the end itself is beyond it, or a loop would read past an array."""
-    check_index("rows", np.array([0, 2]), 3, ascending=True)
-    with pytest.raises(ValueError, match="rows has the entry -?[135].*not within 0 … 2"):
-        check_index("rows", np.array(entries), 3)
-
-
-@pytest.mark.parametrize("entries", [[0, 0], [0, 2, 2], [1, 0]], ids=str)
-def test_an_ascending_index_of_a_file_repeats_no_entry(entries):
-    """Issue 11, point 24."""
-    check_index("rows", np.array(entries), 3)
-    with pytest.raises(ValueError, match="rows is not ascending"):
-        check_index("rows", np.array(entries), 3, ascending=True)
-
-
-@pytest.mark.parametrize("entries", [[1, 2, 5], [0, 2, 4]], ids=["it begins late", "it ends early"])
-def test_offsets_of_a_file_go_from_0_to_the_end(entries):
-    """Issue 11, point 24."""
-    check_offsets("first", np.array([0, 2, 5]), 2, 5)
-    with pytest.raises(ValueError, match="first goes from [01] to [45], not from 0 to 5"):
-        check_offsets("first", np.array(entries), 2, 5)

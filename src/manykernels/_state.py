@@ -14,10 +14,12 @@ declares `saved` = {entry: spec}. The entry "known as objects" is called `known`
     "of clip shift"     one of these texts
     "KernelList M"      an object of this class, or of a subclass; M is its attribute of this name, or its length
     "plain", "flag", …  the names in `CHECKS`
+    "number or f8 T"    either
 
 A class without `saved` keeps the parameters of its constructor.
 """
 
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -83,7 +85,12 @@ def check_value(name, value, spec, sizes):
     """A ValueError that names the entry unless its value is what the spec says; sets letters in `sizes`."""
     if spec[0] == "?" and value is None:
         return
-    kind, *tokens = spec.removeprefix("?").split()
+    spec, _, other = spec.removeprefix("?").partition(" or ")
+    if other:
+        with suppress(ValueError):
+            return check_value(name, value, spec, sizes)
+        spec = other
+    kind, *tokens = spec.split()
     if kind == "list":
         _check_sizes(name, [len(check_is(name, value, list))], tokens[:1], sizes)
         for item in value:
@@ -164,73 +171,13 @@ def check_integer(name, value, low, high):
     return int(value)
 
 
-def check_list(name, value, kinds, size=None):
-    """`value` if it is a list, of `size` items, of these kinds, else a ValueError."""
-    check_is(name, value, list)
-    if size is not None and len(value) != size:
-        raise ValueError(f"{name} has {len(value)} entries where {size} are wanted")
-    for item in value:
-        check_is(f"an entry of {name}", item, kinds)
-    return value
-
-
-def check_array(name, value, dtype, *shape):
-    """An array of exactly this dtype and shape, where None stands for any length; else a ValueError."""
-    if type(value) is not np.ndarray or value.dtype != dtype:
-        kind = getattr(value, "dtype", type(value).__name__)  # anything from a file
-        raise ValueError(f"{name} is {kind}, not an array of {np.dtype(dtype)}")
-    known = [here if wanted is None else wanted for here, wanted in zip(value.shape, shape, strict=False)]
-    if value.ndim != len(shape) or value.shape != tuple(known):
-        raise ValueError(f"{name} has shape {value.shape} where {shape} is wanted")
-
-
-def check_index(name, value, high, *shape, low=0, ascending=False, dtype=np.int64):
-    """An array of integers low <= i < high, `ascending` ones without repetition; else a ValueError."""
-    check_array(name, value, dtype, *(shape or (None,)))
-    if value.size and (value.min() < low or value.max() >= high):
-        wrong = value.min() if value.min() < low else value.max()
-        raise ValueError(f"{name} has the entry {wrong}, which is not within {low} … {high - 1}")
-    if ascending and (value[1:] <= value[:-1]).any():
-        raise ValueError(f"{name} is not ascending")
-
-
-def check_offsets(name, value, n, end):
-    """n + 1 integers that ascend from 0 to `end`, each more than the one before; else a ValueError."""
-    check_index(name, value, end + 1, n + 1, ascending=True)
-    if value[0] != 0 or value[-1] != end:
-        raise ValueError(f"{name} goes from {value[0]} to {value[-1]}, not from 0 to {end}")
-
-
-def check_csr(name, value, *shape):
-    """A CSR matrix of float64 of that shape, where None stands for any length; else a ValueError."""
-    check(getattr(value, "format", None) == "csr", f"{name} is not a CSR matrix")  # a matrix of scipy
-    check_array(f"{name}.data", value.data, np.float64, None)
-    check(
-        all(wanted in (None, here) for here, wanted in zip(value.shape, shape, strict=True)),
-        f"{name} has shape {value.shape} where {shape} is wanted",
-    )
-
-
 def check_sparse(data, indices, indptr, rows, columns):
     """The parts of a CSR matrix of that shape; scipy's own check trusts the last entry of indptr."""
-    check(type(data) is np.ndarray and data.ndim == 1 and data.dtype.kind in "fiub", "data are no numbers")
-    dtype = np.int32 if getattr(indices, "dtype", None) == np.int32 else np.int64  # anything from a file
-    check_index("indices", indices, check_integer("columns", columns, 0, 2**48), len(data), dtype=dtype)
-    dtype = np.int32 if getattr(indptr, "dtype", None) == np.int32 else np.int64  # anything from a file
-    check_index("indptr", indptr, len(data) + 1, check_integer("rows", rows, 0, 2**48) + 1, dtype=dtype)
+    check(type(data) is np.ndarray and data.dtype.kind in "fiub" and data.ndim == 1, "data are no numbers")
+    sizes = {"n": len(data), "columns": columns, "ends": len(data) + 1, "rows": check_integer("rows", rows, 0, BIG) + 1}
+    check_value("indices", indices, "i4 n <columns or i8 n <columns", sizes)
+    check_value("indptr", indptr, "i4 rows <ends or i8 rows <ends", sizes)
     check(indptr[0] == 0 and (indptr[1:] >= indptr[:-1]).all(), "indptr does not ascend from 0")
-
-
-def check_same(name, value, wanted):
-    """An array that equals `wanted`, computed from other parts, dtype included; else a ValueError."""
-    wanted = np.asarray(wanted)
-    check_array(name, value, wanted.dtype, *wanted.shape)
-    check(np.array_equal(value, wanted), f"{name} does not follow from the parts it is made of")
-
-
-def check_jobs(value):
-    """n_jobs as an estimator takes it."""
-    check(value is None or check_integer("n_jobs", value, -(2**10), 2**10) != 0, "n_jobs is 0")
 
 
 def check_plain(name, value, also=()):
@@ -267,7 +214,7 @@ CHECKS = {
     "dict": lambda name, value: check_is(name, value, dict),
     "finite": lambda name, value: check(isinstance(value, Real) and np.isfinite(value), f"{name} is {value!r:.80}"),
     "flag": lambda name, value: check_is(name, value, bool),
-    "jobs": lambda name, value: check_jobs(value),
+    "jobs": lambda name, value: check(value is None or check_integer(name, value, -1024, 1024) != 0, f"{name} is 0"),
     "labels": check_labels,
     "number": lambda name, value: check_is(name, value, Real),
     "plain": check_plain,

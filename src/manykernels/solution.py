@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._state import Stored, check, check_value
+from ._state import Stored, check
 
 
 class Status(StrEnum):
@@ -76,7 +76,8 @@ class Solution(Stored):
 
     file_tag = ("solution", 1)
     saved = {
-        "theta": "f8 M", "a": "f8 T n", "b": "any", "dual_a": "?f8 T n", "primal": "number", "dual": "number",
+        "theta": "f8 M", "a": "f8 T n", "b": "f8 T or f8 T _", "dual_a": "?f8 T n", "primal": "number",
+        "dual": "number",
         "gap": "number", "n_iter": "int 0", "history": "records", "converged": "any", "interrupted": "any",
         "reason": "text", "status": "?text", "precision": "?text", "log_marginal_likelihood": "?number",
         "stationarity": "?number", "noise": "?number",
@@ -108,4 +109,3 @@ class Solution(Stored):
         status, precision = self.status, self.precision or ""  # old files have neither
         vars(self).update(status=None if status is None else Status(status), precision=precision)
         check(precision in ("", "float32", "float64"), f"precision={precision!r:.80} is unknown")
-        check_value("b", self.b, "f8 T" + " _" * (np.ndim(self.b) - 1), {"T": len(self.a)})

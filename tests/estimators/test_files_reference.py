@@ -7,20 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from manykernels._codec import Decoder, Encoder
-from manykernels._state import (
-    check_array,
-    check_csr,
-    check_index,
-    check_integer,
-    check_is,
-    check_jobs,
-    check_list,
-    check_offsets,
-    check_plain,
-    check_records,
-    check_same,
-    check_sparse,
-)  # fmt: skip
+from manykernels._state import check_sparse, check_value, read_entries
+from manykernels.kernels import Linear
 
 rng = np.random.default_rng(9)
 
@@ -128,53 +116,68 @@ def test_damaged_values_are_refused(node):
         Decoder(members, {}, 100).decode(node)
 
 
-def refuses(check, *args, **options):
-    with pytest.raises(ValueError):
-        check(*args, **options)
+def fits(value, spec, **sizes):
+    """Whether the engine takes a value for the entry x of that spec; if not, it names the entry."""
+    try:
+        check_value("x", value, spec, {"big": 2**48, **sizes})
+    except ValueError as error:
+        assert "x" in str(error)
+        return False
     return True
 
 
-def test_checks_refuse_one_beyond_and_take_the_boundary():
-    assert check_integer("x", 0, 0, 3) == 0 and check_integer("x", np.int64(3), 0, 3) == 3
-    assert all(refuses(check_integer, "x", bad, 0, 3) for bad in (-1, 4, 1.0, True, "1", None))
-    assert check_is("x", True, bool) is True and refuses(check_is, "x", True, int) and refuses(check_is, "x", 1, bool)
-    assert check_list("x", ["a", "b"], str, 2) and refuses(check_list, "x", ["a", 1], str, 2)
-    assert refuses(check_list, "x", ["a"], str, 2) and refuses(check_list, "x", ("a", "b"), str, 2)
-    check_array("x", np.zeros((2, 3)), np.float64, 2, None)
-    for bad in (np.zeros((3, 2)), np.zeros(2), np.zeros((2, 3, 1)), np.zeros((2, 3), np.float32), [[0.0] * 3] * 2):
-        assert refuses(check_array, "x", bad, np.float64, 2, None)
-    check_index("x", np.array([0, 4]), 5)
-    check_index("x", np.array([-1, 4]), 5, low=-1)
-    check_index("x", np.array([], np.int64), 0)
-    check_index("x", np.array([1, 2], np.uint32), 3, 2, dtype=np.uint32, ascending=True)
-    for bad in ([0, 5], [-1, 0], [-2]):
-        assert refuses(check_index, "x", np.array(bad), 5)
-    for bad in ([1, 1], [2, 1]):
-        assert refuses(check_index, "x", np.array(bad), 5, ascending=True)
-    check_offsets("x", np.array([0, 2, 5]), 2, 5)
-    for bad in ([0, 2, 4], [1, 2, 5], [0, 5], [0, 5, 5], [0, 6, 5]):
-        assert refuses(check_offsets, "x", np.array(bad), 2, 5)
+i8 = np.array
+SPECS = {  # spec: the values that fit, those that do not
+    "int 0 <4": ([0, 3, np.int64(3)], [-1, 4, 1.0, True, "1", None]),
+    "?int 1": ([1, None, 2**48 - 1], [0, 2**48]),
+    "flag": ([True], [1, None]), "number": ([1, 2.5, np.float64(np.nan)], ["1", True, None, [1.0]]),
+    "finite": ([1.0], [np.nan, np.inf, "1"]), "of a b": (["a", "b"], ["c", 1, None]), "text": (["a"], [1]),
+    "list 2 text": ([["a", "b"]], [["a", 1], ["a"], ("a", "b"), "ab"]),
+    "list M f8 M": ([[np.zeros(1)], [np.zeros(2)] * 2, []], [[np.zeros(2)], [np.zeros(2), np.zeros(1)]]),
+    "f8 2 _": ([np.zeros((2, 3)), np.zeros((2, 0))],
+               [np.zeros((3, 2)), np.zeros(2), np.zeros((2, 3, 1)), np.zeros((2, 3), np.float32), [[0.0] * 3] * 2]),
+    "f8 n n": ([np.eye(2)], [np.ones((2, 3))]), "f8 n finite": ([np.ones(2)], [np.array([1.0, np.nan])]),
+    "f8 n positive": ([np.ones(2)], [np.array([1.0, 0.0])]),
+    "i8 n <5": ([i8([0, 4]), np.zeros(0, np.int64)], [i8([0, 5]), i8([-1, 0]), i8([0, 4], np.int32)]),
+    "i8 n <5 >=-1": ([i8([-1, 4])], [i8([-2])]), "i8 n asc": ([i8([1, 2])], [i8([1, 1]), i8([2, 1])]),
+    "i8 3 asc 0..5": ([i8([0, 2, 5])], [i8([0, 2, 4]), i8([1, 2, 5]), i8([0, 5]), i8([0, 0, 5]), i8([0, 6, 5])]),
+    "csr 2 _": ([sp.csr_array(np.eye(2))],
+                [sp.csr_array(np.eye(3)), sp.csc_array(np.eye(2)), np.eye(2), sp.csr_array(np.eye(2, dtype="f4"))]),
+    "csr|f8 2 2": ([sp.csr_array(np.eye(2)), np.eye(2)], [sp.csc_array(np.eye(2)), np.ones((2, 3))]),
+    "number or f8 2": ([1.0, np.ones(2)], [np.ones(3), "1"]), "Sum": ([Linear() + Linear()], [Linear(), None, 3]),
+    "Kernel": ([Linear()], [np.ones(2), None]), "jobs": ([None, 1, -1, 1024], [0, 1025, 1.0, True]),
+    "plain": ([1, [1, "a", None, {"b": np.ones(2)}, (2.5, slice(1)), np.float32(1)]],
+              [object(), [object()], {"a": object()}, np.array([None]), b"x"]),
+    "labels": ([np.array(["a", 1], object)], [np.array([object()]), np.ones((2, 2)), ["a"]]),
+    "records": ([[{"a": 1, "b": None, "c": "t", "d": np.float64(1)}]], [[{"a": [1]}], [{1: 1}], [[1]], {"a": 1}]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_spec_takes_its_boundary_and_refuses_one_beyond(spec):
+    good, bad = SPECS[spec]
+    assert [fits(value, spec) for value in good] == [True] * len(good)
+    assert [fits(value, spec) for value in bad] == [False] * len(bad)
+
+
+def test_letters_are_one_number_in_an_object():
+    saved = {"n": "int 1", "at": "i8 m <n", "values as own": "f8 m d", "scale": "?f8 d"}
+    state = {"n": 3, "at": np.array([0, 2]), "values": np.ones((2, 4)), "scale": np.ones(4)}
+    assert read_entries(saved, state).keys() == {"n", "at", "own", "scale"}
+    assert read_entries(saved, {key: state[key] for key in ("n", "at", "values")})["scale"] is None
+    for name, wrong in (("n", 2), ("at", np.zeros(3, int)), ("values", np.ones((2, 3))), ("scale", np.ones(3))):
+        with pytest.raises(ValueError, match="^(at|values|scale) has"):
+            read_entries(saved, state | {name: wrong})
+    with pytest.raises(KeyError, match="values"):
+        read_entries(saved, {"n": 3, "at": state["at"]})
+
+
+def test_a_sparse_matrix_has_indices_within_its_shape():
     good = dict(data=np.ones(3), indices=np.array([0, 2, 1]), indptr=np.array([0, 2, 2, 3]), rows=3, columns=3)
     check_sparse(**good)
     check_sparse(**good | dict(indices=np.array([0, 2, 1], np.int32), indptr=np.array([0, 2, 2, 3], np.int32)))
     wrong = [dict(indptr=np.array(bad)) for bad in ([0, 2, 1, 3], [1, 2, 2, 3], [0, 2, 2, 4], [0, 2, 3])]
     wrong += [dict(indices=np.array([0, 3, 1])), dict(indices=np.array([0, 1])), dict(rows=4), dict(columns=2)]
     for bad in [*wrong, dict(data=np.ones((3, 1))), dict(data=np.array(["a"] * 3))]:
-        assert refuses(check_sparse, **good | bad)
-    check_csr("x", sp.csr_array(np.eye(2)), 2, None)
-    for bad in (sp.csr_array(np.eye(3)), sp.csc_array(np.eye(2)), np.eye(2), sp.csr_array(np.eye(2, dtype=np.float32))):
-        assert refuses(check_csr, "x", bad, 2, None)
-    check_same("x", np.array([1.0, 2.0]), [1.0, 2.0])
-    assert refuses(check_same, "x", np.array([1.0, 2.0]), [1.0, 2.5]) and refuses(
-        check_same, "x", np.array([1, 2]), [1.0, 2.0]
-    )
-    for good_jobs in (None, 1, -1, 1024, -1024):
-        check_jobs(good_jobs)
-    assert all(refuses(check_jobs, bad) for bad in (0, 1025, -1025, 1.0, True))
-    check_plain("x", [1, "a", None, {"b": np.ones(2)}, (2.5, slice(1)), np.float32(1)])
-    assert all(
-        refuses(check_plain, "x", bad) for bad in (object(), [object()], {"a": object()}, np.array([None]), b"x")
-    )
-    check_plain("x", {"a": [object()]}, (object,))
-    check_records("x", [{"a": 1, "b": None, "c": "t", "d": np.float64(1)}])
-    assert all(refuses(check_records, "x", bad) for bad in ([{"a": [1]}], [{1: 1}], [[1]], {"a": 1}))
+        with pytest.raises(ValueError):
+            check_sparse(**good | bad)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._callers import caller_level
-from .._state import check, check_array, check_is, check_list, check_plain
+from .._state import check, check_is, check_value
 from .._validation import shown
 from ..kernels.column_kinds import describe, is_number_text
 from ..kernels.entries import check_entries
@@ -243,17 +243,12 @@ def refuse_covariates(covariates: Covariates | None, regularizer: Any) -> None:
     )
 
 
-def check_saved(own: dict[str, Any], outputs: int) -> None:
+def check_saved(own: dict[str, Any]) -> None:
     """A ValueError unless the attributes of a model from a file have covariates that go together."""
     names = [f"covariate_{part}_" for part in ("names", "columns", "coef")]
     check(len({name in own for name in names}) == 1, "covariate_names_, covariate_columns_ and covariate_coef_ differ")
-    if names[0] not in own:
-        return
-    check_list(names[0], own[names[0]], str, len(own[names[0]]))
-    made = []
-    for name, levels in check_is(names[1], own[names[1]], dict).items():
-        check_is(names[1], name, str)
-        made += _names(name, levels if levels is None else check_is(names[1], levels, list))
-        check_plain(names[1], levels)
-    check(set(own[names[0]]) <= set(made), "covariate_names_ are not those of covariate_columns_")
-    check_array(names[2], own[names[2]], np.float64, outputs, len(own[names[0]]))
+    made: list[str] = []
+    for name, levels in own.get(names[1], {}).items():
+        check_value(names[1], levels, "?list _ plain", {})
+        made += _names(check_is(names[1], name, str), levels)
+    check(set(own.get(names[0], [])) <= set(made), "covariate_names_ are not those of covariate_columns_")

@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from .. import losses, regularizers
 from .._callers import caller_level
-from .._state import check, check_array, check_integer, check_is
+from .._state import check, check_integer
 from ..kernels.frames import listed
 from .check_inputs import as_labels, check_y, optional
 from .tensors import to_host
@@ -58,18 +58,13 @@ def check_multilabel(y, weight, class_weight, task):
         )
 
 
-def checked_outputs(model):
-    """The number of outputs of a model restored from a file; a ValueError if its attributes disagree."""
-    outputs = check_integer("n_outputs_", optional(model, "n_outputs_", 1), 1, 2**48)
-    if (classes := optional(model, "classes_")) is not None:
-        check(type(classes) is np.ndarray and classes.ndim == 1 and len(classes) > 1, "classes_ is no list of classes")
-        several = check_is("multilabel_", model.multilabel_, bool) or len(classes) > 2
-        outputs = len(classes) if several else 1
-        check(model.multi_class_ in ("ovr", "shared"), f"multi_class_ is {model.multi_class_!r}")
-        check_is("multi_class_reason_", model.multi_class_reason_, str)
-    if optional(model, "support_weight_") is not None:
-        check_array("support_weight_", model.support_weight_, np.float64, model.predictor_.sizes()[0])
-    return outputs
+def n_outputs(model):
+    """The number of outputs of a model from a file."""
+    classes = optional(model, "classes_")
+    if classes is None:
+        return check_integer("n_outputs_", optional(model, "n_outputs_", 1), 1, 2**48)
+    check(np.ndim(classes) == 1 and len(classes) > 1, "classes_ is no list of classes")
+    return len(classes) if model.multilabel_ or len(classes) > 2 else 1
 
 
 def scored(compute, y, classes):

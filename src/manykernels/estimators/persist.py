@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable
-from numbers import Real
 from os import PathLike
 from typing import Any
 
@@ -11,34 +10,36 @@ from sklearn.base import is_classifier
 
 from .. import pairs, solvers, strings  # noqa: F401  # loaded, so that their classes are registered
 from .._archive import check_file, read, wholeness
-from .._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain, check_records
+from .._state import check, check_is, check_plain, check_value, entries, read_entries
 from .._tags import outside
 from .._validation import check_choice, check_number, parse_bytes
 from ..banks import choice  # noqa: F401  # as above
 from ..banks.base import Predictor
 from ..banks.dense_predictor import DensePredictor
 from ..losses import Loss
-from ..solution import Solution
 from ._checks import Checks
 from .check_inputs import is_precomputed
 from .choose_c import is_auto
 from .covariates import check_saved
 from .lsgkm import is_lsgkm, load_lsgkm, unpacked
-from .outputs import checked_outputs
+from .outputs import n_outputs
 
-FITTED_ATTRIBUTES = (
-    "C_", "C_scores_", "baseline_hazard_", "baseline_times_", "calibration_",
-    "classes_", "compression_", "covariate_coef_", "covariate_columns_", "covariate_names_",
-    "decimal_commas_", "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "id_name_",
-    "intercept_", "intercept_shift_", "kernel_names_",
-    "kernel_scale_", "kernel_scale_error_", "kernel_weights_", "kernels_chosen_",
-    "log_marginal_likelihood_", "metric_", "multi_class_", "multi_class_reason_", "multilabel_",
-    "n_events_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_", "radius_", "searched_",
-    "slack_weight_", "stationarity_", "strata_", "support_", "support_weight_", "target_name_", "target_names_",
-    "unique_times_",
-    "view_feature_names_in_",
-)  # fmt: skip
-NAMES_IN_FILES = {"predictor_": "predictor", "_solutions": "solutions", "_square": "square"}
+FITTED = {  # the attributes that files hold, see `_state`: of T outputs, M kernels and n support examples
+    "predictor as predictor_": "Predictor", "dual_coef_": "f8 T n", "intercept_": "f8 T", "intercept_shift_": "?f8 T",
+    "kernel_weights_": "f8 M or f8 T M", "slack_weight_": "?number or f8 T", "support_": "i8 n <big",
+    "support_weight_": "?f8 n", "kernel_names_": "list M text", "kernel_scale_": "f8 M", "kernel_scale_error_": "?f8 M",
+    "kernels_chosen_": "?text", "metric_": "?dict", "objective_": "number", "duality_gap_": "number",
+    "n_iter_": "number", "history_": "records", "searched_": "?int 1", "solutions as _solutions": "?list _ Solution",
+    "C_": "?finite", "C_scores_": "?dict", "calibration_": "?f8 T 2", "compression_": "?dict",
+    "n_features_in_": "int 1", "feature_names_in_": "?object n_features_in_", "view_feature_names_in_": "?dict",
+    "id_name_": "?text", "target_name_": "?text", "decimal_commas_": "?list _ any",
+    "classes_": "?labels", "multi_class_": "?of ovr shared", "multi_class_reason_": "?text", "multilabel_": "?flag",
+    "n_outputs_": "?int 1", "covariate_names_": "?list z text", "covariate_columns_": "?dict",
+    "covariate_coef_": "?f8 T z", "strata_": "?labels", "unique_times_": "?f8 _", "baseline_times_": "?f8 times",
+    "baseline_hazard_": "?f8 _ times", "n_events_": "?int 1", "log_marginal_likelihood_": "?number",
+    "stationarity_": "?number", "noise_": "?number or f8 T", "square as _square": "?number", "radius_": "?number",
+}  # fmt: skip
+ATTRIBUTES = {name for _, name, _ in entries(FITTED)}
 NOT_IN_FILES = {"tasks_"}  # the predictor has them
 
 
@@ -109,14 +110,13 @@ def _is_pickle(head):
 def state_of(model):
     """The state of a fitted estimator: its parameters, fitted attributes and predictor."""
     params, own = model.get_params(deep=False), vars(model)
-    strange = own.keys() - params.keys() - {*FITTED_ATTRIBUTES, *NAMES_IN_FILES} - NOT_IN_FILES
+    strange = own.keys() - params.keys() - ATTRIBUTES - NOT_IN_FILES
     if strange:
         raise ValueError(
             f"{type(model).__name__} has the attribute {min(strange)!r}, which a file cannot keep: delete it, or "
             "pickle the model."
         )
-    renamed = {NAMES_IN_FILES[name]: own[name] for name in NAMES_IN_FILES.keys() & own.keys()}
-    return {"parameters": params} | {name: own[name] for name in FITTED_ATTRIBUTES if name in own} | renamed
+    return {"parameters": params} | {entry: own[name] for entry, name, _ in entries(FITTED) if name in own}
 
 
 def restore(cls, state):
@@ -124,99 +124,55 @@ def restore(cls, state):
     params = check_is("parameters", state.pop("parameters"), dict)
     if isinstance(params.get("kernels"), list):  # each entry is one or more kernels
         check(len(params["kernels"]) <= len(state["kernel_names_"]), "there are more kernels than names")
-    model = cls(**params)
-    names = {name: name for name in FITTED_ATTRIBUTES} | {there: here for here, there in NAMES_IN_FILES.items()}
-    for name, value in state.items():
-        check(name in names, f"{cls.__name__} has no {name!r}")
-        setattr(model, names[name], value)
-    check_model(model)
-    kernels = model.predictor_.kernel_list
+    model, names = cls(**params), {entry: name for entry, name, _ in entries(FITTED)}
+    for entry, value in state.items():
+        check(entry in names, f"{cls.__name__} has no {entry!r}")
+        setattr(model, names[entry], value)
+    model._check_params()
+    predictor = check_is("predictor", model.predictor_, Predictor)
+    n, M = predictor.sizes()
+    present = {
+        entry: spec.removeprefix("?") for entry, _, spec in entries(FITTED) if spec[0] != "?" or entry in state
+    }
+    outputs = n_outputs(model)
+    read_entries(present, state, n=n, M=M, T=outputs)
+    check_model(model, vars(model), predictor, params)
+    check_saved(vars(model))
+    kernels = predictor.kernel_list
     if kernels is not None and kernels.tasks is not None:
         model.tasks_ = kernels.tasks
     return model
 
 
-def check_model(model):
-    """A ValueError unless the attributes have the shapes that the examples and kernels of `predictor_` imply."""
-    params, own = model.get_params(deep=False), vars(model)
-    predictor = check_is("predictor", model.predictor_, Predictor)
-    n, M = predictor.sizes()
-    model._check_params()
-    outputs = checked_outputs(model)
-    check(is_classifier(model) == ("classes_" in own), "classes_ does not go with the estimator")
+def check_model(model, own, predictor, params):
+    """A ValueError unless the attributes go together, and with the parameters and the predictor."""
+    for names, wanted, parameter in (
+        (("classes_", "multi_class_", "multi_class_reason_", "multilabel_"), is_classifier(model), "the estimator"),
+        (("slack_weight_",), bool(model.slack), "slack"),
+        (("calibration_",), params.get("calibrate") is not None, "calibrate"),
+        (("C_", "C_scores_"), is_auto(params.get("C")), "C"),
+        (("baseline_times_", "strata_", "unique_times_", "n_events_"), "baseline_hazard_" in own, "baseline_hazard_"),
+        (("_square", "radius_"), params.get("formulation") == "svdd", "formulation"),
+    ):
+        for name in names:
+            check((name in own) == wanted, f"{name} does not go with {parameter}")
     if is_classifier(model):
         check_is("loss", model.loss, (str, Loss))
-    check_array("dual_coef_", model.dual_coef_, np.float64, outputs, n)
-    check_array("intercept_", model.intercept_, np.float64, outputs)
-    check_array("intercept_shift_", own.get("intercept_shift_", np.zeros(outputs)), np.float64, outputs)
-    check_saved(own, outputs)
     several = np.ndim(model.kernel_weights_) == 2
-    check_array("kernel_weights_", model.kernel_weights_, np.float64, *((outputs, M) if several else (M,)))
-    check(("slack_weight_" in own) == bool(model.slack), "slack_weight_ does not go with slack")
-    if model.slack:
-        if several:
-            check_array("slack_weight_", model.slack_weight_, np.float64, outputs)
-        else:
-            check_is("slack_weight_", model.slack_weight_, Real)
-    calibrated = params.get("calibrate") is not None
-    check(("calibration_" in own) == calibrated, "calibration_ does not go with calibrate")
-    if calibrated:
-        check_array("calibration_", model.calibration_, np.float64, outputs, 2)
-    check(("C_" in own) == is_auto(params.get("C")), "C_ does not go with C")
+    check(not model.slack or np.ndim(model.slack_weight_) == several, "slack_weight_ does not go with the weights")
     if "C_" in own:
         check_number("C_", model.C_)
-        check_is("C_scores_", model.C_scores_, dict)
-        check(model.C_scores_.keys() == {"C", "score"}, "C_scores_ has other columns than C and score")
-        check_array("C_scores_", model.C_scores_["C"], np.float64, None)
-        check_array("C_scores_", model.C_scores_["score"], np.float64, len(model.C_scores_["C"]))
-    for metric in check_is("metric_", own.get("metric_", {}), dict).values():
-        check(check_is("metric_", metric, dict).keys() == {"column", "scale", "share"}, "metric_ has other columns")
-        check_list("metric_", metric["column"], str, len(metric["scale"]))
-        for name in ("scale", "share"):
-            check_array("metric_", metric[name], np.float64, len(metric["column"]))
-    check(
-        ("baseline_hazard_" in own) == ("baseline_times_" in own), "baseline_times_ does not go with baseline_hazard_"
-    )
-    check_plain("compression_", check_is("compression_", own.get("compression_", {}), dict))
-    if "baseline_hazard_" in own:
-        check(type(model.strata_) is np.ndarray and model.strata_.ndim == 1, "strata_ is no list of strata")
-        check_array("unique_times_", model.unique_times_, np.float64, None)
-        check_array("baseline_times_", model.baseline_times_, np.float64, None)
-        check_array("baseline_hazard_", model.baseline_hazard_, np.float64, None, len(model.baseline_times_))
+        read_entries({"C": "f8 c", "score": "f8 c"}, model.C_scores_)
+    for metric in own.get("metric_", {}).values():
+        read_entries({"column": "list d text", "scale": "f8 d", "share": "f8 d"}, metric)
+    if "strata_" in own:
         check(len(model.strata_) == len(model.baseline_hazard_), "strata_ does not go with baseline_hazard_")
-        check_integer("n_events_", model.n_events_, 1, 2**48)
-    check_index("support_", model.support_, 2**48, n)
-    check_list("kernel_names_", model.kernel_names_, str, M)
-    check_array("kernel_scale_", model.kernel_scale_, np.float64, M)
-    if "kernel_scale_error_" in own:
-        check_array("kernel_scale_error_", model.kernel_scale_error_, np.float64, M)
-    check_integer("n_features_in_", model.n_features_in_, 1, 2**48)
-    check_records("history_", model.history_)
-    for name in ("id_name_", "kernels_chosen_", "target_name_"):
-        check_is(name, own.get(name, ""), str)
-    check_is("target_names_", own.get("target_names_", []), list)
-    check_is("decimal_commas_", own.get("decimal_commas_", []), list)
-    check_integer("searched_", own.get("searched_", 1), 1, 2**48)
-    for name in ("objective_", "duality_gap_", "n_iter_"):
-        check_is(name, getattr(model, name), Real)
-    for name in ("stationarity_", "log_marginal_likelihood_"):  # of empirical Bayes
-        check_is(name, own.get(name, 0.0), Real)
-    if isinstance(noise := own.get("noise_", 0.0), np.ndarray):  # one for each class
-        check_array("noise_", noise, np.float64, outputs)
-    else:
-        check_is("noise_", noise, Real)
+    check_plain("compression_", own.get("compression_", {}))
+    check_plain("feature_names_in_", list(own.get("feature_names_in_", [])))
     precomputed = isinstance(predictor, DensePredictor)
     check(is_precomputed(model) == precomputed, "kernels are not those of the model")
     check(not precomputed or predictor.n_train == model.n_features_in_, "n_features_in_ is not that of the kernels")
-    if "feature_names_in_" in own:
-        check_array("feature_names_in_", model.feature_names_in_, object, model.n_features_in_)
-        check_plain("feature_names_in_", model.feature_names_in_.tolist())
     sizes = None if predictor.kernel_list is None else predictor.kernel_list.n_features
-    for view, columns in check_is("view_feature_names_in_", own.get("view_feature_names_in_", {}), dict).items():
+    for view, columns in own.get("view_feature_names_in_", {}).items():
         check(isinstance(sizes, dict) and view in sizes, f"there is no view {view!r}")
-        check_list("view_feature_names_in_", columns, str, sizes[view])
-    if params.get("formulation") == "svdd":
-        check_is("square", model._square, Real)
-        check_is("radius_", model.radius_, Real)
-    for solution in check_is("solutions", own.get("_solutions", []), list):
-        check_is("solutions", solution, Solution)
+        check_value("view_feature_names_in_", columns, "list d text", {"d": sizes[view]})

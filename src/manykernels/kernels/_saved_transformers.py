@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._state import check, check_integer, check_jobs, check_list, check_plain
+from .._state import check, check_integer, check_plain, check_value
 from .._tags import TRANSFORMER, Tagged
 
 MAX_COLUMNS = 2**24  # of the input of a transformer
@@ -64,7 +64,7 @@ class Transformer(Tagged):
         for key, value in params.items():
             check(key == "steps" or not hasattr(value, "transform"), f"{key} is a transformer")
             check_plain(key, None if key in ("steps", "dtype") else value)
-        check_jobs(params.get("n_jobs"))
+        check_value("n_jobs", params.get("n_jobs"), "jobs", {})
         check(params.get("memory") is None and params.get("input", "content") == "content", "it reads other files")
         found = _class(state["name"])(**params)
         found._validate_params()
@@ -99,7 +99,8 @@ def _fitted(own, params):
     check(not own.keys() & params.keys(), f"there are attributes {sorted(own.keys() & params.keys())}")
     _of_old_files(own, params)
     if "words" in own:
-        words = check_list("words", own.pop("words"), str)
+        words = own.pop("words")
+        check_value("words", words, "list _ text", {})
         own["vocabulary_"] = {word: number for number, word in enumerate(words)}
         check(len(own["vocabulary_"]) == len(words) > 0, "words has one twice, or none")
     if "categories_" in own:
