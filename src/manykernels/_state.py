@@ -41,7 +41,7 @@ class Stored(Tagged):
         if own is None:  # a subclass may have other parameters
             return self.get_params(deep=False)  # type: ignore[attr-defined]  # the subclass defines it
         return {
-            entry: getattr(self, name, None) if spec[0] == "?" else getattr(self, name)
+            entry: getattr(self, name, None) if spec[0] == "?" else getattr(self, name)  # as it declares
             for entry, name, spec in entries(own)
         }
 
@@ -104,7 +104,8 @@ def check_value(name, value, spec, sizes):
         CHECKS[kind](name, value)
     elif kind[0].isupper():
         check(kind in {cls.__name__ for cls in type(value).__mro__}, f"{name} is of type {type(value).__name__}")
-        _check_sizes(name, [getattr(value, letter, None) or len(value) for letter in tokens], tokens, sizes)
+        known = [getattr(value, letter, None) or len(value) for letter in tokens]  # as the spec says
+        _check_sizes(name, known, tokens, sizes)
     else:
         _check_array(name, value, kind, tokens, sizes)
 
