@@ -174,3 +174,8 @@ def test_dask_tells_fits_with_equal_parameters_apart(data):
     tokenize = pytest.importorskip("dask.base").tokenize
     X, y = data
     assert tokenize(MKLClassifier(NAMED, C=1.0).fit(X, y)) != tokenize(MKLClassifier(NAMED, C=1.0).fit(X, 1 - y))
+
+
+def test_parameters_that_are_taken_away_are_no_attributes_of_a_new_model():
+    for model, names in ((MKLOneClass(), ["loss"]), (MKLClassifierCV(), ["C", "warm_start", "checkpoint"])):
+        assert [name for name in names if hasattr(model, name)] == []

@@ -82,7 +82,7 @@ class MKLClassifierCV(CrossValidated, MKLClassifier):
     """
 
     _plain = MKLClassifier
-    calibrate: Any = field(init=False)  # no parameter of a search: scores of folds need decisions only
+    calibrate: Any = field(default=None, init=False)  # no parameter of a search: scores of folds need decisions only
 
     def _candidates(self):
         """The regularizers that a fit may have: the chosen one, or before a fit all of them."""

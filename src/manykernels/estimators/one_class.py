@@ -177,7 +177,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
     C: float = 1.0
     regularizer: float | Regularizer = np.inf
     loss: Any = field(init=False)
-    slack: bool = field(init=False)
+    slack: bool = field(default=False, init=False)
 
     def fit(
         self,
