@@ -1,9 +1,9 @@
 """The page at the edges of its rules: facts that are just enough for a sentence or a mark, and facts that just fail."""
 
 import pytest
-from pages import Page, a_source, facts_of, plain, sentence, spread
+from pages import Page, a_source, facts_of, sentence, spread
 
-from manykernels.report import _html, _words
+from manykernels.report import _html
 from manykernels.report._page import section
 
 
@@ -51,7 +51,7 @@ def test_what_may_matter_as_much_is_told_from_what_does_not():
     def told(*units, **own):
         facts = facts_of()
         facts["sources"] |= {"units": list(units), "rows": [a_source("a", 0.3)]} | own
-        return plain(_words.what_matters(facts))
+        return sentence("matters", facts)
 
     a, b = a_unit("a", 0.3, 0.1, 0.2), a_unit("b", 0.1, 0.05, 0.1)
     between = a_unit("n", 0.2, -0.1, 0.5, se=0.3)  # above the last of those that matter, below the first; the heaviest
@@ -76,9 +76,9 @@ def test_a_group_that_was_tried_in_part_says_so():
     rows = [a_source(n, 0.2, joined=unit["name"], gain=g, gain_low=0.05) for n, g in (("q", 0.1), ("p", 0.2))]
     facts = facts_of()
     facts["sources"] |= {"units": [unit], "rows": rows}
-    assert "(2 of the heaviest were tried), p and q predict best alone" in plain(_words._inside(facts, [unit]))
+    assert "(2 of the heaviest were tried), p and q predict best alone" in sentence("inside", facts)
     facts["sources"]["rows"].append(a_source("r", 0.1, joined=unit["name"], gain=0.0, gain_low=-0.1))
-    assert "it, p and q predict" in plain(_words._inside(facts, [unit]))
+    assert "it, p and q predict" in sentence("inside", facts)
 
 
 def test_guesses_and_samples_in_words():

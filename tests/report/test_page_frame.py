@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from pages import a_source, facts_of
+from pages import a_source, facts_of, sentence
 from report_cases import a_case
 from reports import plain_report
 from scipy.stats import t
@@ -245,8 +245,7 @@ def test_what_is_clearly_relevant_is_bold():
     rows = [a_source("rna", 0.6, relevance=0.2, relevance_low=0.1, relevance_se=0.02, drop=0.1, gain_low=0.1)]
     facts = facts_of()
     facts["sources"] |= {"rows": rows, "units": [rows[0] | unit], "verdict": ["rna"]}
-    said = _words.what_matters(facts)
-    assert f"{_words.RELEVANT['alone']}: {strong(name('rna', 60))}." in said
+    assert f"{_words.RELEVANT['alone']}: rna." in sentence("matters", facts)
 
 
 def test_sources_of_groups_are_measured_singly_too_the_heaviest_first():

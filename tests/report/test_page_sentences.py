@@ -1,7 +1,7 @@
 """The sentences of the page against facts that are made up."""
 
 import pytest
-from pages import a_source, facts_of, plain, sentence, spread
+from pages import a_source, facts_of, sentence, spread
 
 from manykernels.report import _words
 from manykernels.report._worth import certain
@@ -41,7 +41,7 @@ def test_sentences_on_what_matters():
     def told(*units, **own):
         facts = facts_of()
         facts["sources"] |= {"units": list(units), "rows": [a_source("a", 0.3)]} | own
-        return plain(_words.what_matters(facts))
+        return sentence("matters", facts)
 
     a, b, c = unit("a", 0.3, 0.1, 0.2), unit("b", 0.2, 0.05, 0.3), unit("c", 0.01, -0.2, 0.5)
     said = told(a, b, c)
@@ -95,7 +95,7 @@ def test_words_follow_the_measures(drop_low, gain_low, drop, said):
     own |= spread("drop", drop, 0.01, drop_low, 0.2) | {"gain_low": gain_low}
     facts = facts_of()
     facts["sources"] |= {"units": [own], "rows": [a_source("a", 0.2)]}
-    assert plain(_words.what_matters(facts)).startswith(said)
+    assert sentence("matters", facts).startswith(said)
     first = sentence("how_well", facts)
     assert ("the model was better without a (by 0.020 ± 0.010): try" in first) == (drop < 0)
 
@@ -107,7 +107,7 @@ def test_a_source_that_clearly_does_harm_is_named_first_and_is_not_unsettled():
     good = own | {"name": "a", "members": ["a"]} | spread("drop", 0.2, 0.05, 0.1, 0.3)
     good |= spread("relevance", 0.2, 0.05, 0.1, 0.3)
     facts["sources"] |= {"units": [good, harm], "rows": [a_source("a", 0.2)]}
-    first, matters = sentence("how_well", facts), plain(_words.what_matters(facts))
+    first, matters = sentence("how_well", facts), sentence("matters", facts)
     assert "better without h (by 0.200 ± 0.050)" in first and "a (by" not in first
     assert "whether h adds" not in matters and "needs: a." in matters
 
@@ -119,7 +119,7 @@ def test_a_source_that_alone_predicts_nearly_perfectly_may_hold_the_target(scori
         unit = own if value is None else own | {"alone": value}
         facts["sources"] |= {"units": [unit], "rows": [a_source("a", 0.2)], "scoring": measure, "measure": "share"}
         facts["data"]["target"], facts["weights"]["kernels"] = {"kind": "numbers"}, 3
-        told = plain(_words.leaks(facts))
+        told = sentence("leaks", facts)
         assert ("the target has leaked" in told and "a (" in told) == (value == alone and measure == scoring)
 
 
@@ -184,10 +184,10 @@ def test_no_source_is_clearly_relevant_where_the_score_settles_nothing():
     ]
     facts["sources"] |= {"units": units, "rows": rows}
     assert certain(facts["sources"]) == {"a"}  # y is judged together with x
-    said = plain(_words.what_matters(facts))
+    said = sentence("matters", facts)
     assert said.startswith(f"{_words.RELEVANT['']}: a.") and "Of 2 other sources together" not in said
     facts["sources"]["settled"], facts["score"]["better"] = False, False
-    said = sentence("how_well", facts) + plain(_words.what_matters(facts))
+    said = sentence("how_well", facts) + sentence("matters", facts)
     assert "do not settle whether it is better than a guess" in said and "What" not in said
     assert "a may matter: the interval lies above 0. This is a hint and no finding" in said
     assert certain(facts["sources"]) == set()

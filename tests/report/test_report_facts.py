@@ -331,19 +331,20 @@ def test_more_right_answers_than_a_guess_are_seen_though_folds_are_few():
 
 
 def test_words_claim_no_more_than_intervals_say(facts):
-    from manykernels.report._words import what_matters
+    from pages import sentence
 
     row = {"share": 0.3, "kernels": 1, "relevance_se": 0.02, "drop": 0.01, "drop_se": 0.1, "why": "", "members": [""]}
     sure = row | {"name": "sure", "relevance": 0.04, "relevance_low": 0.01}
     near = row | {"name": "near", "relevance": 0.09, "relevance_low": -0.01, "share": 0.5}
     none = row | {"name": "none", "relevance": 0.0, "relevance_low": -0.05, "share": 0.2}
-    told = what_matters(facts | {"sources": facts["sources"] | {"units": [near, sure, none]}})
+    told = sentence("matters", facts | {"sources": facts["sources"] | {"units": [near, sure, none]}})
     assert "What is clearly relevant" in told and "near" in told.split("may matter as much")[0]
     assert "heaviest" not in told
-    told = what_matters(facts | {"sources": facts["sources"] | {"units": [sure, none | {"share": 0.7}]}})
+    told = sentence("matters", facts | {"sources": facts["sources"] | {"units": [sure, none | {"share": 0.7}]}})
     assert "The heaviest" in told and "do not settle" in told
     better = sure | {"drop": -0.01}  # issue 11, point 8: the model is better without it
-    assert "No source is clearly" in what_matters(facts | {"sources": facts["sources"] | {"units": [better, none]}})
+    told = sentence("matters", facts | {"sources": facts["sources"] | {"units": [better, none]}})
+    assert "No source is clearly" in told
 
 
 def test_columns_that_two_sources_see_are_said():

@@ -7,12 +7,13 @@ from importlib.resources import files
 from typing import Any
 
 from .._markup import render
+from ..inspect.sources import listed
 from . import _charts, _html, _words, _worth
 from ._case import MAX_INSIDE, MAX_SOURCES
 
 TOOLS = {  # what the templates may call
     **{key: value for key, value in vars(_html).items() if getattr(value, "__module__", "") == _html.__name__},
-    "charts": _charts, "log10": _charts.log10, "exp": math.exp, "words": _words, "worth": _worth,
+    "charts": _charts, "log10": _charts.log10, "exp": math.exp, "words": _words, "few": listed, "worth": _worth,
     "MAX_INSIDE": MAX_INSIDE, "MAX_SOURCES": MAX_SOURCES,
 }  # fmt: skip
 
