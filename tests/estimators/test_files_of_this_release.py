@@ -45,6 +45,30 @@ def test_a_fit_of_an_older_release_goes_on_from_its_checkpoint(tmp_path):
     assert found.primal == pytest.approx(WANTED["checkpoint"], rel=1e-7)
 
 
+BEFORE = FILES / "before"  # written before classes declared what files hold of them
+INPUTS = np.load(BEFORE / "inputs.npz")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in BEFORE.glob("*.mk")))
+def test_models_of_the_format_before_load_and_are_saved_again(name, tmp_path):
+    model = manykernels.load(BEFORE / f"{name}.mk")
+    model.save(tmp_path / "again.mk")
+    X = INPUTS[f"{name}_X"]
+    for one in (model, manykernels.load(tmp_path / "again.mk")):
+        found = one.decision_parts(X.tolist() if X.dtype.kind == "U" else X)
+        np.testing.assert_allclose(found, INPUTS[f"{name}_parts"], rtol=1e-6 if name == "compressed" else 1e-9)
+
+
+def test_a_checkpoint_of_sparse_arrays_and_bits_is_read(tmp_path):
+    shutil.copy(BEFORE / "sparse.checkpoint", tmp_path)
+    state = checkpoint_file.Checkpoint(tmp_path / "sparse.checkpoint", {"fit": "sparse"}, 1, 80).parts[0]["state"]
+    a = np.zeros((2, 40))
+    a[0, ::7] = np.arange(6) + 0.5
+    np.testing.assert_array_equal(state["a"], a)
+    np.testing.assert_array_equal(state["active"], np.arange(40) % 3 == 0)
+    assert state["active"].dtype == bool and state["point"] == [1, 2.5]
+
+
 def test_the_files_are_small_and_their_tags_are_still_known():
     tags = set()
     for path in FILES.glob("*.mk"):

@@ -62,7 +62,7 @@ class Transformer(Tagged):
         if "steps" in params:
             params["steps"] = [(str(name), step) for name, step in params["steps"]]
         for key, value in params.items():
-            check(key == "steps" or not hasattr(value, "transform"), f"{key} is a transformer")
+            check(key == "steps" or not hasattr(value, "transform"), f"{key} is a transformer")  # of scikit-learn
             check_plain(key, None if key in ("steps", "dtype") else value)
         check_value("n_jobs", params.get("n_jobs"), "jobs", {})
         check(params.get("memory") is None and params.get("input", "content") == "content", "it reads other files")
