@@ -213,7 +213,7 @@ def check_records(name, value):
 CHECKS = {
     "any": lambda name, value: None,
     "dict": lambda name, value: check_is(name, value, dict),
-    "finite": lambda name, value: check(isinstance(value, Real) and np.isfinite(float(value)), f"{name} is {value!r:.80}"),
+    "finite": lambda name, value: check(isinstance(value, Real) and np.isfinite(float(value)), f"{name} is {value!r}"),
     "flag": lambda name, value: check_is(name, value, bool),
     "jobs": lambda name, value: check(value is None or check_integer(name, value, -1024, 1024) != 0, f"{name} is 0"),
     "labels": check_labels,
