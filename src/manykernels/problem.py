@@ -183,7 +183,7 @@ class Problem:
         """How far a (T, |rows|), 0 elsewhere, is from its equality constraints, in the shape of b."""
         if self.covariates is not None:
             return -a @ self.covariates[rows]
-        return self.loss.total - np.sum(a, axis=1) if self.intercept else self.no_b()
+        return self.loss.total - a.sum(axis=1) if self.intercept else self.no_b()
 
     def coefficients(self, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(intercepts (T,), coefficients of the covariates (T, q)) of b (T, k)."""
@@ -257,8 +257,8 @@ class Problem:
             return 0.0
         roots = np.sqrt(np.maximum(self.bank.diagonals()[self.kernels], 0.0))
         with np.errstate(all="ignore"):
-            off = 2.0**-52 * np.sum((np.abs(a) @ roots.T) ** 2, axis=0)
-            most = float(np.max(off, initial=0.0)) * max(1.0, float(np.max(theta, initial=0.0)))
+            off = 2.0**-52 * ((np.abs(a) @ roots.T) ** 2).sum(axis=0)
+            most = float(off.max(initial=0.0)) * max(1.0, float(theta.max(initial=0.0)))
             if most <= tol * min(1.0, float(np.sum(self.c))):
                 return 0.0
             support = np.flatnonzero(a.any(axis=0))

@@ -117,6 +117,8 @@ class KernelGroup:
         `side` holds the examples if they are already prepared.
         """
         side = self.pairs.side(view.X, index, n_jobs) if side is None else side
+        if view.present is None and self.task == ALL and normalize != "spherical":
+            return side
         factor = np.ones((self.members.size, len_(view.X)))
         if view.present is not None:
             factor *= view.present

@@ -71,7 +71,7 @@ class InnerProblem:
         if any(np.shape(term) != y.shape for term in terms):
             shapes = ", ".join(str(np.shape(term)) for term in terms)
             raise ValueError(f"quadratic of {loss!r} must return three arrays {y.shape}, not shapes {shapes}.")
-        if not all(np.all(np.isfinite(term[c == 0])) for term in terms):
+        if not all(np.isfinite(term[c == 0]).all() for term in terms):
             cure = "a is 0 there, so that any number will do: divide by np.where(c > 0, c, 1.0)"
             raise ValueError(f"quadratic of {loss!r} is not finite where c = 0: {cure}.")
 

@@ -32,12 +32,13 @@ def median_between(x, weights=None, base="sqdist", sample=500):
     d = _distances(x / size, base, above)  # squares of the largest numbers would overflow
     with np.errstate(over="ignore"):
         d = d * size * (size if base == "sqdist" else 1.0)
-    apart = (d > 1e-12 * np.abs(d).max(initial=0)) & np.isfinite(d)
-    if not apart.any():
+    apart = (d > 1e-12 * d.max(initial=0)) & np.isfinite(d)
+    distances = d[apart]
+    if not len(distances):
         return 1.0
     if (w == w[0]).all():
-        return float(np.median(d[apart]))
-    return _median(d[apart], np.multiply.outer(w, w)[above][apart])
+        return float(np.median(distances))
+    return _median(distances, np.multiply.outer(w, w)[above][apart])
 
 
 def _distances(x, base, above):

@@ -36,7 +36,7 @@ class Request(NamedTuple):
 
         Names say nothing of a metric, so that they are the same whether it has been learned or not.
         """
-        whole = self.kernel is self.given and not leaves(self.given) or isinstance(self.given, MetricKernel)
+        whole = isinstance(self.given, MetricKernel) or self.kernel is self.given and not leaves(self.given)
         return resolved if whole else self.given
 
     def operands(self) -> list[KernelSpec]:

@@ -192,11 +192,12 @@ class Table:
 
     def placed(self, specs):
         """Specifications by position with columns by name if there are names; None, or the view, is all columns."""
-        return [spec._replace(columns=self._where([self.which[k] for k in spec.columns])) for spec in specs]
+        named = is_frame(self.x) and all(isinstance(name, str) for name in self.x.columns)
+        return [spec._replace(columns=self._where([self.which[k] for k in spec.columns], named)) for spec in specs]
 
-    def _where(self, columns):
+    def _where(self, columns, named):
         every = len(columns) == len(self.labels)
-        if is_frame(self.x) and all(isinstance(name, str) for name in self.x.columns):
+        if named:
             columns = [self.labels[k] for k in columns]
         if self.view is None:
             return None if every else columns

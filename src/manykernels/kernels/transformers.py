@@ -125,14 +125,17 @@ def _tags(transformer):
 
 def reads_of(transformer):
     """What a transformer reads: "objects" for one text per example, "anything" for tables."""
-    tags = _tags(transformer)
-    return "objects" if tags is not None and tags.string and not tags.two_d_array else "anything"
+    return "objects" if _of_texts(_tags(transformer)) else "anything"
+
+
+def _of_texts(tags):
+    return tags is not None and tags.string and not tags.two_d_array
 
 
 def raw_view(arrays, key, transformer, zero):
     """The input View of a transformer: texts (n,), a frame, numbers or objects (n, d)."""
-    name, columns, names = key
-    if reads_of(transformer) == "objects":
+    (name, columns, names), tags = key, _tags(transformer)
+    if _of_texts(tags):
         return _texts(arrays.X[name] if columns is None and not is_frame(arrays.X[name]) else arrays.cut(*key), zero)
     frame = arrays.X[name]
     if is_frame(frame) and hasattr(first_step(transformer), "transformers"):  # a ColumnTransformer knows names
@@ -143,7 +146,6 @@ def raw_view(arrays, key, transformer, zero):
     if zero and type(first).__name__ == "StandardScaler":
         first = TableScaler([("numbers", x.shape[1])])
     x = first.read(x, lambda: arrays.labels(*key)) if isinstance(first, TableScaler) else x
-    tags = _tags(transformer)
     if is_numeric(x) and not (tags is not None and tags.allow_nan):
         return checked_view(x, zero, arrays.finite, lambda: arrays.labels(*key))
     if not zero or sp.issparse(x):

@@ -145,7 +145,8 @@ class Regularizer(Part):
         step = 1.0 / max(float(model.diagonal.max()), 1e-12 * float(np.abs(gradient).max()), 1e-300)
         for k in range(max_steps):
             spend(60.0)
-            target = self._capped_prox(x - step * gradient, step, most)
+            target = x - step * gradient
+            target = self.prox(target, step) if self.constraint else self._capped_prox(target, step, most)
             move, omega_target = target - x, 0.0 if self.constraint else self.value(target)
             decrease = omega - omega_target - float(gradient @ move)
             if not 0 < decrease < np.inf:
@@ -165,7 +166,8 @@ class Regularizer(Part):
     def _capped_prox(self, z, step, most):
         """The prox over Σθ ≤ most: that of z − ν, ν the multiplier, by false position."""
         theta = self.prox(z, step)
-        if self.constraint or not (over := theta.sum() - most) > 0:
+        over = theta.sum() - most
+        if not over > 0:
             return theta
         lo, hi, above, below, inside = 0.0, float(np.max(z)), over, -most, np.zeros(len(z))
         for turn in range(120):

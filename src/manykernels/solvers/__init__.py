@@ -214,20 +214,20 @@ def solve(
     if not (isinstance(solver, str) and solver == "auto"):
         return _solve(problem, get(solver), warm, checkpoint, **options)
     able = problem.bank.n <= MAX_SPARE_EXAMPLES and checkpoint is None and not problem.bank.indefinite
-    spares = [spare for spare in map(Solver, SPARES if able else ()) if spare.refusal(problem) is None]
-    share = 0.5 if spares else 1.0  # share of the work that is left
+    spares = (spare for spare in map(Solver, SPARES if able else ()) if spare.refusal(problem) is None)
+    spare = next(spares, None)
+    share = 0.5 if spare else 1.0  # of the work that is left
     found = _solve(problem, best_for(problem, tol), warm, checkpoint, share=share, **options)
-    for spare in spares:
-        if _is_final(found, max_iter):
-            break
+    while spare is not None and not _is_final(found, max_iter):
+        following = next(spares, None)
         stopped = replace(found, interrupted=True, status=Status.INTERRUPTED)
         try:
-            other = _solve(problem, spare, share=1.0 if spare is spares[-1] else share, **options)
+            other = _solve(problem, spare, share=0.5 if following else 1.0, **options)
         except KeyboardInterrupt:
             return stopped
         if other.interrupted:
             return other if other.gap <= found.gap else stopped
-        found = _best_of_both(problem, found, other, tol, max_iter)
+        found, spare = _best_of_both(problem, found, other, tol, max_iter), following
     return found
 
 

@@ -41,7 +41,7 @@ class Stall:
 
 def is_finite(*parts):
     """Whether all these arrays and numbers are finite; only such a point can be the best one."""
-    return all(np.all(np.isfinite(part)) for part in parts)
+    return all(np.isfinite(part).all() for part in parts)
 
 
 class Run:

@@ -229,7 +229,7 @@ class Wrapper(Run):
             outputs += error.mean(axis=1, keepdims=True)
             error -= error.mean(axis=1, keepdims=True)
         outputs[:, support] = exact
-        noise = float(np.sum(problem.c[:, rows[support]] * np.abs(error)))
+        noise = float((problem.c[:, rows[support]] * np.abs(error)).sum())
         if problem.covariates is None:  # else b of the inner problem, since another costs as much as a step there
             b = np.array([inner.best_b(f) for inner, f in zip(self.inners, outputs, strict=True)])
         everywhere = np.zeros_like(self.a)
