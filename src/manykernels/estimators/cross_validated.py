@@ -124,7 +124,7 @@ class CrossValidated(MKLBase):
         best = self._plain(**self._plain_params(C=self.C_, regularizer=self.regularizer_))
         chosen = ("Cs_", "n_splits_", "cv_results_", "best_index_", "best_params_", "best_score_", "C_", "regularizer_")
         own = {k: v for k, v in vars(self).items() if k not in (*self.get_params(deep=False), *chosen, "refit_time_")}
-        vars(best).update(own)
+        best.__dict__.update(own)
         return best
 
     def compress(self, tol: float = 1e-3, X: Any = None, task: ArrayLike | None = None) -> Any:
