@@ -28,10 +28,11 @@ class Tagged:
 
 
 def tagged(name, version):
-    """Gives a class its `file_tag`: for named tuples, which cannot be `Tagged`."""
+    """Gives a class its `file_tag` and its state: for named tuples, which cannot be `Tagged`."""
 
     def give(cls):
-        cls.file_tag = (name, version)
+        cls.file_tag, cls.to_state = (name, version), cls._asdict
+        cls.from_state = classmethod(lambda cls, state: cls(**state))
         register(cls)
         return cls
 

@@ -1,6 +1,6 @@
 """The specification of one kernel: name, kernel, columns, missing, task, transformer, prior."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from sklearn.base import BaseEstimator
 
@@ -45,13 +45,6 @@ class KernelSpec(NamedTuple):
     task: Any = None
     transformer: Any = None
     prior: float = 1.0
-
-    def to_state(self) -> dict[str, Any]:
-        return self._asdict()
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        return cls(**state)
 
 
 def as_spec(spec):

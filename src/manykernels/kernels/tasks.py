@@ -29,13 +29,6 @@ class Task(NamedTuple):
     kind: str
     label: Any = None
 
-    def to_state(self):
-        return self._asdict()
-
-    @classmethod
-    def from_state(cls, state):
-        return cls(**state)
-
     @property
     def suffix(self):
         return {"shared": "@shared", "same": "@same task"}.get(self.kind, f"@task={self.label}")

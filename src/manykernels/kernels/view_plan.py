@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._state import entries, read_entries
+from .._state import Stored
 from ._protocol import READS
 from .transformers import Pipe, raw_view, reads_of, rescaled
 from .view_data import View, ViewArrays, checked_view, is_numeric, object_view, string_view
@@ -14,14 +14,8 @@ from .view_data import View, ViewArrays, checked_view, is_numeric, object_view, 
 NO_COLUMNS = np.empty(0, int)  # the columns of kernels that see no data
 
 
-IN_FILES = {
-    "name": "plain", "columns": "?i8 d <big", "column_names": "?list d plain", "encoding": "?tuple", "zero": "flag",
-    "reads": f"of {' '.join(READS)}", "pipe as transformer": "?Pipe", "join": "?KernelList",
-}  # fmt: skip
-
-
 @dataclass(frozen=True, eq=False)
-class ViewPlan:
+class ViewPlan(Stored):
     """The part of X that a view is, and the steps before the kernels.
 
     `view(arrays)` cuts the columns out of X, refuses examples without these columns or marks them as absent, and
@@ -47,6 +41,10 @@ class ViewPlan:
         What the kernels of the view read, see `Kernel`.
     """
 
+    saved = {
+        "name": "plain", "columns": "?i8 d <big", "column_names": "?list d plain", "encoding": "?tuple", "zero": "flag",
+        "reads": f"of {' '.join(READS)}", "pipe as transformer": "?Pipe", "join": "?KernelList",
+    }  # fmt: skip
     name: str | None
     columns: np.ndarray | None
     column_names: list[Any] | None = None
@@ -191,16 +189,14 @@ class ViewPlan:
             return self.join.needs(np.ones(self.join.M, bool))
         return {self.name: None if self.columns is None else set(self.column_names or self.columns.tolist())}
 
-    def to_state(self) -> dict[str, Any]:
-        """The state for a file, see `_kernel_list_state`."""
-        own = vars(self) | {"zero": self.missing == "zero"}
-        return {entry: own[name] for entry, name, _ in entries(IN_FILES)}
+    @property
+    def zero(self) -> bool:
+        """How files hold `missing`."""
+        return self.missing == "zero"
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """The plan of a state, which `_kernel_list_state` checks; version 1 has neither transformers nor joins."""
-        own = read_entries(IN_FILES, state)
-        return cls(missing="zero" if own.pop("zero") else "error", **own)
+    def check_state(self) -> None:
+        own = vars(self)  # it is frozen
+        own["missing"] = "zero" if own.pop("zero") else "error"
 
 
 def by_source(plans: Sequence[ViewPlan]) -> tuple[list[ViewPlan], np.ndarray, list[np.ndarray | None]]:
