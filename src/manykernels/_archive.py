@@ -14,6 +14,7 @@ import stat
 import threading
 import zipfile
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,7 +29,6 @@ MIN_UNPACKED = 2**28  # bytes that every file may unpack to,
 MAX_RATIO = 100  # plus this many times its bytes above QUICK_TO_UNPACK
 QUICK_TO_UNPACK = 2 * 10**7  # bytes that unpack in less than a second
 MIN_TEXT = 2**24  # bytes that the text of every file may unpack to
-MAX_HEADER = 2**12  # bytes of the header of an array
 DTYPE_KINDS = "biufcmMSU"
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
@@ -160,10 +160,16 @@ class Archive:
     def array(self, name):
         """The array of a member in NumPy's format, in native byte order."""
         raw = self.read(name)
-        stream = io.BytesIO(raw[:MAX_HEADER])
-        shape, fortran, dtype = _HEADERS[np.lib.format.read_magic(stream)](stream)
+        shape, fortran, dtype, begin = _header(raw[: raw.find(b"\n", 0, 2**12) + 1])
         check(dtype.kind in DTYPE_KINDS, f"{name} holds an array of {dtype}")
-        entries = np.frombuffer(raw, dtype, offset=stream.tell())
+        entries = np.frombuffer(raw, dtype, offset=begin)
         check(dtype.kind != "b" or entries.view(np.uint8).max(initial=0) < 2,
               f"{name} holds truth values that are neither true nor false")  # fmt: skip
         return entries.reshape(shape, order="F" if fortran else "C").astype(dtype.newbyteorder("="), order="K")
+
+
+@lru_cache(maxsize=1024)  # thousands of arrays may share one header
+def _header(head):
+    """(shape, Fortran order, dtype, offset of the entries) of an array in NumPy's format."""
+    stream = io.BytesIO(head)
+    return *_HEADERS[np.lib.format.read_magic(stream)](stream), stream.tell()
