@@ -322,7 +322,7 @@ def alphabet_of(model: Any) -> Any:
     return next((encoding[0] for encoding in kernels.encodings if encoding), None) or "dna" if kernels else "dna"
 
 
-class _Column:
+class _OfSequences:
     """A model that was fitted to a table with one column of sequences, as one of sequences."""
 
     def __init__(self, model, name):
@@ -351,12 +351,12 @@ def read_model(path: str) -> Any:
     columns = set() if names is None else set(map(seen, names))
     if len(columns) > 1:
         raise Wrong(f"{path} uses {len(columns)} columns, and sequences are one: use `manykernels predict`.")
-    return model if names is None else _Column(model, names[0])
+    return model if names is None else _OfSequences(model, names[0])
 
 
 def estimator_and_data(model: Any, X: Any) -> tuple[Any, Any]:
     """A model of `read_model` as it was fitted, and sequences in the form in which it takes them."""
-    return (model.model, model.table(X)) if isinstance(model, _Column) else (model, X)
+    return (model.model, model.table(X)) if isinstance(model, _OfSequences) else (model, X)
 
 
 @contextmanager
