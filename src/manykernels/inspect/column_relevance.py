@@ -90,7 +90,8 @@ class _Column(NamedTuple):
 class _ColumnFold(Fold):
     def permuted(self, rows, draws):
         """The scores with one column permuted for some kernels alone, (rows, draws)."""
-        every, (decision,), parts = self.every, self.decisions([self.every]), self.parts(self.every)
+        every, parts = self.every, self.parts(self.every)
+        decision, _ = self.decisions([every, self.solve(np.zeros(self.M, bool))])  # to the digit as in `shuffled`
         again, order = np.tile(np.arange(self.n_test), len(draws)), np.concatenate(draws)
         found, same = [], self.score(decision)
         for row in rows:
