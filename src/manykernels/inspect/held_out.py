@@ -254,8 +254,9 @@ def shuffled(fold, rows, orders):
     """The measurements of one fold without refits: arrays (rows,), and the scores of all and of no kernels."""
     ends = [fold.every, fold.solve(np.zeros(fold.M, bool))]
     scores = [fold.score(f) for f in fold.decisions(ends)]
+    lost = scores[0] - fold.permuted(rows, orders)  # the mean of equal scores may differ from them by rounding
     return dict(
-        all=scores[0], nothing=scores[1], permuted=fold.permuted(rows, orders).mean(axis=1),
+        all=scores[0], nothing=scores[1], permuted=scores[0] - lost.mean(axis=1),
         weight=fold.shares([row.wanted for row in rows]), overlap=fold.n_test / fold.n_train, every=fold.every,
         gap=fold.every.gap, short=int(not fold.every.converged), metric=column_shares(fold.plan.metric),
     )  # fmt: skip
