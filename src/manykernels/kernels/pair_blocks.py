@@ -234,10 +234,10 @@ class PairBase:
     def check_size(self, x):
         """A `TooLarge` if B between examples like x (d, n) would overflow."""
         power = 2 if self.kind in ("dot", "sqdist", "chi2") else 1
-        reach = float(np.abs(x).max(initial=0))
+        reach = float(max(np.maximum.reduce(x, axis=None, initial=0), -np.minimum.reduce(x, axis=None, initial=0)))
         limit = np.finfo(self.dtype).max / (8 * max(len(x), 1))
         if not (reach == 0 or np.log(reach) * power < np.log(limit)):
-            top = np.abs(x).max(axis=1).astype(np.float64)
+            top = np.maximum(x.max(axis=1), -x.min(axis=1)).astype(np.float64)
             j = int(np.argmax(np.where(np.isnan(top), np.inf, top)))
             raise TooLarge(
                 f"X holds values of about {top[j]:.0e} in column {j} of the {len(x)} that a kernel sees: products of "
