@@ -199,8 +199,8 @@ class PairSide(Stored):
         self.extra = tuple(self.extra)
         check(len(self.names) == self.size + len(self.extra), "names are not those of the kernels")
         self.views = None if self.kernel_list is None else _restored(self, self.views)
-        if self.spectra is not None:
-            self.spectra = Spectra.from_state(self.spectra)
+        if (spectra := vars(self).pop("spectra")) is not None:
+            self.spectra = Spectra.from_state(spectra)
             check(self.kernel_list is None, "spectra are for precomputed kernels")
             check(len(self.spectra.shifts) == self.size, "spectra are of other kernels")
             check(np.isin(self.objects, self.spectra.objects).all(), "a side has objects that its spectra lack")

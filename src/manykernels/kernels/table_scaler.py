@@ -140,7 +140,7 @@ class TableScaler(Stored, BaseEstimator):
         return tags
 
     def check_state(self) -> None:
-        self.parts = [tuple(part) for part in self.parts]
+        self.parts = [(kind, width) for kind, width in self.parts]
         for kind, width in self.parts:
             check_integer(f"columns of {kind}", width, 1, 2**24 if kind in ("numbers", "columns") else 1)
             check(kind in KINDS, f"there is no kind {kind!r:.80} of columns")
