@@ -15,6 +15,8 @@ from .base import MKLBase
 from .check_targets import check_loss
 from .plan import Examples
 
+ROUNDING = 1e-12  # of b: examples on the surface are inside, whatever the last digit of a sum
+
 
 def _is_svdd(self):
     if self.formulation != "svdd":
@@ -254,7 +256,9 @@ class MKLOneClass(OutlierMixin, MKLBase):
 
     def decision_function(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """Σ_m f_m(x) + b, (n,): negative outside."""
-        return self._decide(X, task)[:, 0]
+        decision = self._decide(X, task)[:, 0]
+        decision[np.abs(decision) <= ROUNDING * abs(self.offset_)] = 0.0
+        return decision
 
     def score_samples(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """Σ_m f_m(x), (n,): the decision without the offset."""
