@@ -96,7 +96,7 @@ class JoinedPredictor(Predictor):
         sizes = [member.sizes() for member in self.members]
         check(len({n for n, _ in sizes}) == 1, "members differ in their examples")
         check([M for _, M in sizes] == list(map(len, self.which)), "which has other kernels than members")
-        check_value("which", np.sort(np.concatenate(self.which)), "i8 M asc", {"M": self.kernel_list.M})
+        check_value("which", np.sort(np.concatenate(self.which)), "i8 M asc <M", {"M": self.kernel_list.M})
 
     def _weighted(self, theta):
         """(member, weights of its kernels) of each member."""
