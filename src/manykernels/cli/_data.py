@@ -3,6 +3,8 @@
 import csv
 import gzip
 import io
+import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
@@ -11,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.column_kinds import CODE
+from ..kernels.column_kinds import CODE, is_number_text
 from ..kernels.table import SEQUENCE_COLUMN
 from ._matrices import fault, is_list_of_ids, looks_square, read_npy
 from ._sequences import FASTA_SUFFIXES, is_sequence_file, piped_sequences, read_sequences, read_stdin
@@ -19,6 +21,7 @@ from ._talk import Wrong, pandas
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npz")
+_DNA = re.compile(r"(?i)\s*[ACGTUN]{8,}\s*")
 MANY_COLUMNS = 1000  # pandas reads each column into a separate block of memory, and many blocks are slow
 
 
@@ -149,16 +152,32 @@ def read_named(
     if sep is None:
         options: dict[str, Any] = {"sep": None, "engine": "python", "encoding": "utf-8-sig"}
         head = pd.read_csv(source(), header=None, nrows=1, dtype=str, keep_default_na=False, **options).iloc[0].tolist()
+        first: list[str] = []
     else:
         options, place = {"sep": sep}, source()
         stream = (gzip.open if place.lower().endswith(".gz") else open)(place, "rb") if place is path else place
         with io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="") as lines:
-            head = next((row for row in csv.reader(lines, delimiter=sep) if row), [])
+            rows = filter(None, csv.reader(lines, delimiter=sep))
+            head, first = next(rows, []), next(rows, [])
+    check_names(head, path)
     head = [name or f"Unnamed: {k}" for k, name in enumerate(head)]  # as pandas calls them
     check_header(head, path)
     classes = {name: k in targets or name in targets for k, name in enumerate(head)}
     texts = [name for k, name in enumerate(head) if k in ids or name in ids or classes[name]]
-    frame = pd.read_csv(source(), converters=dict.fromkeys(texts, str.encode), **options)  # no bytes count as missing
+    options |= {"converters": dict.fromkeys(texts, str.encode), "index_col": False}  # no bytes count as missing
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # of fields beyond the header, but for an empty one
+            frame = pd.read_csv(source(), **options)
+        odd = first[len(head) :] not in ([], [""])  # pandas takes NA for empty
+    except pd.errors.ParserWarning:
+        odd = True
+    if odd:
+        raise Wrong(
+            f"{path}: lines have more fields than the header, which has {len(head)}"
+            + f" ({len(first)} in the line below it)" * (len(first) > len(head))
+            + ": give each column a name, also one of the names of rows, or remove the fields beyond the header."
+        )
     for name in texts:
         column = frame[name].map(bytes.decode, na_action="ignore")
         if classes[name]:
@@ -171,6 +190,19 @@ def read_named(
 def separator(head: bytes) -> str:
     """A tab if the line has more tabs than commas, else a comma."""
     return "\t" if head.count(b"\t") > head.count(b",") else ","
+
+
+def check_names(names: list[str], path: str) -> None:
+    """An error if the header looks like a line of data; whole numbers may be names, such as years, and get a note."""
+    if not names or not all(is_number_text(name) or _DNA.fullmatch(name) for name in names):
+        return
+    some = ", ".join(names[:3]) + ", ..." * (len(names) > 3)
+    if not all(map(str.isdigit, names)):
+        raise Wrong(
+            f"{path}: the first line ({some}) looks like data: put a line with the names of the columns above it."
+        )
+    text = f"{path}: the names of the columns are numbers ({some}): if these are data, put a line of names above them."
+    warnings.warn(text, UserWarning, stacklevel=2)
 
 
 def check_header(names: Iterable[str], path: str) -> None:

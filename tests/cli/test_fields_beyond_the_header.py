@@ -1,0 +1,80 @@
+"""Every field of a table belongs to the column that the header names: no line is shifted, and none is lost."""
+
+import numpy as np
+import pytest
+
+from tables import run
+
+N = 40
+rng = np.random.default_rng(0)
+X = rng.normal(size=(N, 3))
+Y = (X[:, 0] > 0).astype(int)
+ROWS = [",".join(f"{value:.3f}" for value in x) for x in X]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("widths")
+    write(folder / "d.csv", "a,b,c,y", [f"{row},{y}" for row, y in zip(ROWS, Y, strict=True)])
+    write(folder / "new.csv", "a,b,c", ROWS)
+    assert run("fit", folder / "d.csv", "-t", "y", "-C", "1", "-o", folder / "m.mk").exit_code == 0
+    return folder
+
+
+def write(path, head, rows):
+    sep = "," if path.suffix == ".csv" else "\t"
+    path.write_text("\n".join([head, *rows, ""]).replace(",", sep))
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "txt"])
+@pytest.mark.parametrize("lines", [[0], range(N)], ids=["the first line", "every line"])
+def test_an_empty_field_at_the_end_shifts_nothing(folder, tmp_path, kind, lines):
+    write(tmp_path / f"x.{kind}", "a,b,c", [row + "," * (k in lines) for k, row in enumerate(ROWS)])
+    found = run("predict", folder / "m.mk", tmp_path / f"x.{kind}")
+    assert found.exit_code == 0 and found.stdout == run("predict", folder / "m.mk", folder / "new.csv").stdout
+
+
+def test_a_fit_with_an_empty_field_at_the_end_learns_the_columns_of_the_header(folder, tmp_path):
+    write(tmp_path / "d.csv", "y,a,b,c", [f"{y},{row}," for row, y in zip(ROWS, Y, strict=True)])
+    assert run("fit", tmp_path / "d.csv", "-t", "y", "-C", "1", "-o", tmp_path / "m.mk").exit_code == 0
+    own, known = (run("predict", place / "m.mk", folder / "new.csv").stdout for place in (tmp_path, folder))
+    assert own == known
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "txt"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda k, row: f"{row},7",
+        lambda k, row: f"{row},NA",
+        lambda k, row: f"{row},,",
+        lambda k, row: f"{k},{row}",
+        lambda k, row: row + ",7" * (k == 0),
+        lambda k, row: row + "," + "7" * (k == N - 1),
+    ],
+    ids=["a number", "NA", "two empty fields", "names of rows", "only the first line", "only the last line"],
+)
+def test_fields_without_a_name_are_refused(folder, tmp_path, kind, change):
+    write(tmp_path / f"x.{kind}", "a,b,c", [change(k, row) for k, row in enumerate(ROWS)])
+    found = run("predict", folder / "m.mk", tmp_path / f"x.{kind}")
+    assert found.exit_code == 1 and found.stdout == ""
+    assert "more fields than the header, which has 3" in found.stderr
+
+
+def test_a_table_without_a_header_is_refused(tmp_path):
+    (tmp_path / "d.csv").write_text("".join(f"{row},{y}\n" for row, y in zip(ROWS, Y, strict=True)))
+    found = run("fit", tmp_path / "d.csv", "-t", "1", "-C", "1", "-o", tmp_path / "m.mk")
+    assert found.exit_code == 1 and "looks like data" in found.stderr and not (tmp_path / "m.mk").exists()
+
+
+def test_scores_without_a_header_are_refused(tmp_path):
+    letters = rng.choice(list("ACGT"), (N, 30))
+    (tmp_path / "s.tsv").write_text("".join(f"{''.join(s)}\t{v:.2f}\n" for s, v in zip(letters, X[:, 0], strict=True)))
+    found = run("gkm", "train", "--scores", tmp_path / "s.tsv", tmp_path / "g", "-l", "6", "-k", "4")
+    assert found.exit_code == 1 and "looks like data" in found.stderr
+
+
+def test_whole_numbers_may_be_names_and_are_noted(tmp_path):
+    write(tmp_path / "d.csv", "5340,1956,2020", [f"{x[0]},{x[1]},{y}" for x, y in zip(X, Y, strict=True)])
+    found = run("fit", tmp_path / "d.csv", "-t", "2020", "-C", "1", "-o", tmp_path / "m.mk")
+    assert found.exit_code == 0 and "the names of the columns are numbers (5340, 1956, 2020)" in found.stderr
