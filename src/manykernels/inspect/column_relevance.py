@@ -61,9 +61,8 @@ def column_relevance(
     >>> found.table()[0]["name"], found.table()[0]["permute_low"] > 0
     ('column 1', True)
     """
-    fold, orders, names = read_folds(
-        model, X, y, covariates, groups, cv, scoring, n_permutations, random_state, kind=_ColumnFold
-    )
+    examples = X, y, covariates, groups, None
+    fold, orders, names = read_folds(model, examples, cv, scoring, n_permutations, random_state, _ColumnFold)
     first = fold(0)
     kernels = first.kernel_list
     if kernels is None or kernels.tasks is not None:

@@ -123,9 +123,8 @@ def relevance(
     if refits is not None:
         check_integer("refits", refits, 0)
     check_number("level", level, 0, 1)
-    fold, orders, names = read_folds(
-        model, X, y, covariates, groups, cv, scoring, n_permutations, random_state, sample_weight
-    )
+    examples = X, y, covariates, groups, sample_weight
+    fold, orders, names = read_folds(model, examples, cv, scoring, n_permutations, random_state)
     first = fold(0)
     rows = read_sources(model, first, sources, kernels)
     shared, overlapping = shared_columns(first, rows), overlapping_sources(first, rows)
@@ -146,10 +145,13 @@ def relevance(
 
 
 def read_folds(
-    model: Any, X: Any, y: Any, covariates: Any, groups: Any, cv: Any, scoring: Any, n_permutations: int,
-    random_state: Any, sample_weight: Any = None, kind: type[Fold] = Fold,
-) -> tuple[Callable, list, list[str]]:  # fmt: skip
-    """(the folds of a model as fold(k, every=None), the orders of the held-out examples, the names of covariates)."""
+    model: Any, examples: tuple, cv: Any, scoring: Any, n_permutations: int, random_state: Any, kind: type[Fold] = Fold
+) -> tuple[Callable, list, list[str]]:
+    """(the folds of a model as fold(k, every=None), the orders of the held-out examples, the names of covariates).
+
+    `examples` are X, y, covariates, groups and sample_weight.
+    """
+    X, y, covariates, groups, sample_weight = examples
     check_plain(model)
     check_integer("n_permutations", n_permutations)
     X, y, covariates, groups, sample_weight = open_annotated(

@@ -69,7 +69,8 @@ class Transformer(Tagged):
         found = _class(state["name"])(**params)
         found._validate_params()
         for _, step in params.get("steps", ()):
-            check(step in (None, "passthrough") or hasattr(step, "transform"), "a step is no transformer")
+            is_step = step in (None, "passthrough") or hasattr(step, "transform")  # scikit-learn's
+            check(is_step, "a step is no transformer")
         if fitted is not None:
             vars(found).update(_fitted(_typed(fitted), params))
             found.transform(example(found))

@@ -12,7 +12,7 @@ from . import _charts, _html, _words, _worth
 from ._case import MAX_INSIDE, MAX_SOURCES
 
 TOOLS = {  # what the templates may call
-    **{key: value for key, value in vars(_html).items() if getattr(value, "__module__", "") == _html.__name__},
+    **{key: value for key, value in vars(_html).items() if callable(value) and value.__module__ == _html.__name__},
     "charts": _charts, "log10": _charts.log10, "exp": math.exp, "words": _words, "few": listed, "worth": _worth,
     "MAX_INSIDE": MAX_INSIDE, "MAX_SOURCES": MAX_SOURCES,
 }  # fmt: skip

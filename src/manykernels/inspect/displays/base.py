@@ -24,11 +24,12 @@ class Display:
     shapes: ClassVar[dict[str, tuple[str, ...]]] = {}
 
     def __post_init__(self) -> None:
-        check_integer("top", getattr(self, "top", 1))
+        parameters = vars(self)
+        check_integer("top", parameters.get("top", 1))
         for key, axes in self.shapes.items():
             if getattr(self, key) is None:
                 continue
-            value, own = np.asarray(getattr(self, key), float), [getattr(self, axis, None) for axis in axes]
+            value, own = np.asarray(getattr(self, key), float), [parameters.get(axis) for axis in axes]
             sizes = [n if one is None else len(one) for n, one in zip(value.shape, own, strict=False)]
             if value.ndim != len(axes) or value.shape != tuple(sizes):
                 wanted = [axis if one is None else f"{len(one)} {axis}" for axis, one in zip(axes, own, strict=True)]
