@@ -256,9 +256,11 @@ class MKLOneClass(OutlierMixin, MKLBase):
 
     def decision_function(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """Σ_m f_m(x) + b, (n,): negative outside."""
-        decision = self._decide(X, task)[:, 0]
-        decision[np.abs(decision) <= ROUNDING * abs(self.offset_)] = 0.0
-        return decision
+        return self._decide(X, task)[:, 0]
+
+    def _decide(self, X, *more, **options):
+        decision = super()._decide(X, *more, **options)
+        return np.where(np.abs(decision) <= ROUNDING * abs(self.offset_), 0.0, decision)
 
     def score_samples(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """Σ_m f_m(x), (n,): the decision without the offset."""
