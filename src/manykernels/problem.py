@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from .losses.base import Loss
     from .regularizers.base import Regularizer
 
+LEAST_TARGET = 1e-148  # 1e-12 of its square, the scale of a gap, is still a number of float64
+
 
 class Certificate(NamedTuple):
     """A primal and a dual value, and their distance relative to `scale`, which bounds the distance to the optimum."""
@@ -105,6 +107,11 @@ class Problem:
             objection = loss.objection(y[cost > 0], intercept)
             if objection:
                 raise ValueError(objection)
+        size = np.abs(self._about_mean()).max(axis=1) if loss.gaussian else np.zeros(1)
+        if np.any((size > 0) & (size < LEAST_TARGET)):
+            raise ValueError(
+                f"y differs by {size[size > 0].min():.0e} at most from its mean, and squares of such numbers are 0: rescale y"
+            )
         self.covariates: np.ndarray | None = None
         self._back: Any = None
         if covariates is not None:

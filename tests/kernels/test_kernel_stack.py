@@ -183,7 +183,11 @@ def test_kernels_in_another_order_than_in_fit_are_refused():
     model = MKLClassifier("precomputed").fit(KernelStack([K, 2 * K + 1], names=["a", "b"]), y)
     with pytest.raises(ValueError, match="has the kernels b, a, but the model was fitted on a, b"):
         model.predict(KernelStack([2 * K + 1, K], names=["b", "a"]))
-    assert len(model.predict(KernelStack([K, 2 * K + 1], names=["x", "y"]))) == 6  # names that say nothing
+    with pytest.raises(ValueError, match="has the kernels x, y, but the model was fitted on a, b"):
+        model.predict(KernelStack([K, 2 * K + 1], names=["x", "y"]))
+    assert len(model.predict(np.stack([K, 2 * K + 1], axis=2))) == 6
+    nameless = MKLClassifier("precomputed").fit(np.stack([K, 2 * K + 1], axis=2), y)
+    assert len(nameless.predict(KernelStack([K, 2 * K + 1], names=["x", "y"]))) == 6
 
 
 def test_a_permuted_column_takes_its_own_diagonal_along():

@@ -6,8 +6,9 @@ Issue 11, points 11 and 13.
 import numpy as np
 import pytest
 
-from manykernels import losses, regularizers
+from manykernels import MKLRegressor, losses, regularizers
 from manykernels.banks import DenseBank
+from manykernels.kernels import RBF, Linear
 from manykernels.problem import Problem
 from manykernels.solvers import SOLVERS, Control, Oracle, solve
 from manykernels.solvers._run import Finished
@@ -100,3 +101,16 @@ def test_an_objective_that_is_nowhere_finite_is_refused_in_words():
     small = problem()
     with pytest.raises(ValueError, match="before any kernel is used: rescale y"):
         solve(Problem(small.bank, 1e200 * small.Y, small.loss, small.regularizer), "newton")
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_targets_whose_squares_are_zero_are_refused_in_words(outputs):
+    x = np.linspace(-1, 1, 30)
+    y = np.stack([x + x**3, x**2], axis=1)[:, :outputs].squeeze()
+    kernels = [("rbf", RBF(gamma=1.0)), ("linear", Linear())]
+    usual = MKLRegressor(kernels, C=1.0).fit(x[:, None], y).predict(x[:, None])
+    small = MKLRegressor(kernels, C=1.0).fit(x[:, None], y * 1e-140).predict(x[:, None])
+    np.testing.assert_allclose(small * 1e140, usual, rtol=1e-4, atol=1e-4)
+    with pytest.raises(ValueError, match="y differs by .*e-155 at most .*: rescale y"):
+        MKLRegressor(kernels, C=1.0).fit(x[:, None], y * 1e-155)
+    MKLRegressor(kernels, C=1.0, fit_intercept=False).fit(x[:, None], np.zeros_like(y))

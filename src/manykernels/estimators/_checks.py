@@ -96,8 +96,9 @@ class Checks(BaseEstimator):
             self._check_approximation()
         check_number("tol", self.tol)
         check_integer("max_iter", self.max_iter)
-        if not isinstance(self.slack, bool | np.bool_):
-            raise ValueError(f"slack={self.slack!r} is not allowed: give True or False.")
+        for name, value in self.get_params(deep=False).items():
+            if name in ("slack", "fit_intercept", "warm_start") and not isinstance(value, bool | np.bool_):
+                raise ValueError(f"{name}={value!r} is not allowed: give True or False.")
         if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
             raise ValueError(f"n_jobs={shown(self.n_jobs)} is not allowed: give None, a positive integer or -1.")
         if self.checkpoint is not None and not (self.checkpoint and isinstance(self.checkpoint, str | os.PathLike)):

@@ -8,6 +8,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from .._validation import shown
+from ..banks.dense import default_names
 from ..kernels.annotated import obs_columns, read_annotated
 from ..kernels.column_kinds import is_number_text
 from ..kernels.entries import check_entries, check_masks
@@ -18,6 +19,8 @@ from ..kernels.stack_columns import StackColumns
 from ..kernels.stack_examples import StackExamples
 from ..kernels.view_data import checked_view, is_views
 from ..kernels.views import Views
+
+BLANKS = {"", "na", "n/a", "nan", "<na>", "<nan>"}  # labels of no class, in any case
 
 
 def is_precomputed(model):
@@ -31,9 +34,9 @@ def optional(model, name, default=None):
 
 
 def check_kernel_order(X, known):
-    """A ValueError if a stack has kernel names of the model in another order."""
+    """A ValueError if a stack has other kernel names than the model, or these in another order."""
     names = X.names if isinstance(X, KernelStack) else None
-    if names is None or names == list(known) or not set(names) & set(known):
+    if names is None or names == list(known) or list(known) == default_names(len(known)):
         return
     raise ValueError(
         f"X has the kernels {', '.join(names[:10])}, but the model was fitted on {', '.join(known[:10])}: give "
@@ -202,15 +205,16 @@ def check_y(model, y, numeric, several=False):
     _check_types(labels, numeric)
     if labels.ndim > 2:
         raise ValueError(f"y has shape {labels.shape}: give one target per example, (n,), or T of them, (n, T).")
-    entries = labels.ravel() if numeric and labels.dtype.kind in "OUS" else ()
-    words = [k for k, value in enumerate(entries) if isinstance(value, str) and not is_number_text(value)]
-    if words:
-        row, ids = words[0] * len(labels) // labels.size, ids_of(y)
-        of = "" if ids is None else f", of {ids[row]!r}"
-        raise ValueError(
-            f"y has {str(labels.flat[words[0]])!r} in row {row}{of}, which is not a number: give numbers, or "
-            "fit MKLClassifier to classes."
-        )
+    entries = labels.ravel() if labels.dtype.kind in "OUS" else ()
+    for k, value in enumerate(entries):
+        blank = isinstance(value, str) and value.strip().lower() in BLANKS
+        if blank or numeric and isinstance(value, str) and not is_number_text(value):
+            row, ids = k * len(labels) // labels.size, ids_of(y)
+            why = "is not a number: give numbers, or fit MKLClassifier to classes."
+            if blank:
+                why = "looks like a missing value: leave this example out of X and y, or give the class another name."
+            of = "" if ids is None else f", of {ids[row]!r}"
+            raise ValueError(f"y has {str(value)!r} in row {row}{of}, which {why}")
     several = several and labels.ndim == 2 and labels.shape[1] > 1
     vars(model).pop("target_names_", None)  # of an earlier fit
     if several and is_frame(y):

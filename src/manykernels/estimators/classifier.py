@@ -19,7 +19,7 @@ from ._available import available_if
 from .base import MKLBase
 from .calibration import learn_sigmoids
 from .check_inputs import check_target_order
-from .check_targets import check_loss
+from .check_targets import check_loss, check_weight
 from .choose_c import check_C
 from .outputs import (
     check_multilabel,
@@ -362,5 +362,5 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         covariates = obs_columns(X, covariates)
         check_target_order(self, y)
         guess = self.predict(X, task, covariates)
-        own = partial(accuracy_score, y, guess, sample_weight=sample_weight)
+        own = partial(accuracy_score, y, guess, sample_weight=check_weight(sample_weight, len(guess)))
         return scored(own, y, None if self.multilabel_ else self.classes_)

@@ -22,7 +22,7 @@ from ..kernels.annotated import obs_columns, opened_column
 from ..kernels.rows import check_beside
 from .base import MKLBase
 from .check_inputs import is_precomputed, optional
-from .check_targets import make_splits
+from .check_targets import check_weight, make_splits
 from .fold_model import FoldModel
 from .outputs import scored
 from .search import LOO, Search, choose_candidate, grid_of_C, is_exact, list_of_regularizers
@@ -155,7 +155,7 @@ class CrossValidated(MKLBase):
         from sklearn.metrics import check_scoring
 
         check_beside(X, dict(covariates=covariates), y=y, sample_weight=sample_weight)
-        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        weight = {} if sample_weight is None else {"sample_weight": check_weight(sample_weight, len(y))}
         model: Any = self
         covariates = obs_columns(X, covariates)
         if covariates is not None:  # scorers do not pass them on

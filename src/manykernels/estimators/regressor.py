@@ -327,7 +327,8 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         covariates = obs_columns(X, covariates)
         check_target_order(self, y)
         if not losses.get(self.loss).own_score:
-            return r2_score(y, self.predict(X, task, covariates), sample_weight=sample_weight)
+            guess = self.predict(X, task, covariates)
+            return r2_score(y, guess, sample_weight=check_weight(sample_weight, len(guess)))
         f = self._decide(X, task, covariates)
         true, weight = np.asarray(y, dtype=float).reshape(f.shape), check_weight(sample_weight, len(f))
         return loss_saved(self._loss(), true, f, weight)

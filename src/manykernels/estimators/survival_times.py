@@ -154,6 +154,8 @@ def _times(time):
         raise ValueError("time is in months or years, which have no fixed number of days: give days, or numbers.")
     time = time / np.timedelta64(1, "D") if time.dtype.kind == "m" else time
     check_entries("time", time)
+    if time.dtype.kind == "b":
+        raise ValueError(f"time holds truth values, {time[:1]}: give numbers, such as days.")
     time = _numbers("time", time, "numbers, such as days")
     if not np.isfinite(time).all():
         raise ValueError("time has infinite values: give the time of censoring, with event=False.")

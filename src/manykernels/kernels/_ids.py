@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from .base import len_
+from .entries import check_masks
 from .frames import is_frame, is_pandas, listed
 from .row_selection import take
 
@@ -97,7 +98,7 @@ def _read(views, ids):
         elif isinstance(ids[name], str):
             found[name], labels[name] = _own(name, x, ids[name])
         else:
-            labels[name] = _list(ids[name])
+            labels[name] = _list(f"ids[{name!r}]", ids[name])
         _check(name, labels[name], 0 if x is None else len_(x))
     return found, labels
 
@@ -105,14 +106,15 @@ def _read(views, ids):
 def _own(name, x, key):
     """(a view without its column of ids, the ids)."""
     if key == "index" and is_pandas(x):
-        return x, _list(x.index)
+        return x, _list(key, x.index)
     if not is_frame(x) or key not in list(x.columns):
         cure = "the columns are " + str(list(x.columns)[:10]) if is_frame(x) else f"it is a {type(x).__name__}"
         raise ValueError(f"ids={key!r} is not found in the view {name!r}: {cure}; give {{{name!r}: its ids}}.")
-    return (x.drop(columns=key) if is_pandas(x) else x.drop(key)), _list(x[key])
+    return (x.drop(columns=key) if is_pandas(x) else x.drop(key)), _list(key, x[key])
 
 
-def _list(ids):
+def _list(name, ids):
+    check_masks(name, ids)
     return ids.to_list() if hasattr(ids, "to_list") else np.asarray(ids).tolist()  # a column of a user's frame
 
 
@@ -136,7 +138,7 @@ def _examples(ids, examples):
     if examples is None:
         every = list(dict.fromkeys(i for labels in ids.values() for i in labels))
     else:
-        every = _list(examples)
+        every = _list("examples", examples)
         _check("examples", every, len(every))
     if not every:
         raise ValueError("no example has an id: give rows and their ids.")
