@@ -108,10 +108,9 @@ class Problem:
             if objection:
                 raise ValueError(objection)
         size = np.abs(self._about_mean()).max(axis=1) if loss.gaussian else np.zeros(1)
-        if np.any((size > 0) & (size < LEAST_TARGET)):
-            raise ValueError(
-                f"y differs by {size[size > 0].min():.0e} at most from its mean, and squares of such numbers are 0: rescale y"
-            )
+        small = size[(size > 0) & (size < LEAST_TARGET)]
+        if len(small):
+            raise ValueError(f"y differs by {small[0]:.0e} at most from its mean, and its squares are 0: rescale y")
         self.covariates: np.ndarray | None = None
         self._back: Any = None
         if covariates is not None:
