@@ -60,6 +60,23 @@ def test_predictions_carry_the_ids(folder):
     assert facts["examples"] == 10 and facts["accuracy"] == (found.prediction == sites(10, 1)[1]).mean()
 
 
+def test_ids_that_repeat_stay_in_predictions(folder, tmp_path):
+    text, y = sites()
+    lines = [f">s{k // 2} kind={y[k]}\n{s}\n" for k, s in enumerate(text)]
+    (tmp_path / "twice.fa").write_text("".join(lines))
+    model = tmp_path / "m.mk"
+    assert run("fit", tmp_path / "twice.fa", "-t", "kind", "-C", "1", "-o", model).exit_code == 0
+    found = pd.read_csv(io.StringIO(run("predict", model, tmp_path / "twice.fa").stdout))
+    (tmp_path / "once.fa").write_text(fasta(text, y))
+    once = pd.read_csv(io.StringIO(run("predict", model, tmp_path / "once.fa").stdout))
+    assert list(found.id) == [f"s{k // 2}" for k in range(40)]
+    assert found.drop(columns="id").equals(once.drop(columns="id"))
+    for command in ("score", "inspect"):
+        assert run(command, model, tmp_path / "twice.fa").exit_code == 0
+    page = run("report", model, tmp_path / "twice.fa", "-o", tmp_path / "r.html", "--stability", "0", "--cv", "2")
+    assert page.exit_code == 0, page.output
+
+
 def test_packed_files_and_pipes_say_the_same(folder, tmp_path):
     plain = run("predict", folder / "model.mk", folder / "new.fa").stdout
     data = (folder / "new.fa").read_bytes()
@@ -131,7 +148,8 @@ def test_a_report_of_sequences_ranks_the_kinds_of_words(folder, tmp_path):
         ("", "holds no records"),
         ("ACGT\n", "neither FASTA nor FASTQ"),
         (">a kind=1\nAC!T\n>b kind=2\nACGT\n" * 1, "letter"),
-        (">a kind=1\nACGT\n>b\nACGT\n", "--target 'kind' is not a column"),
+        (">a kind=1\nACGT\n>b\nACGT\n", "give 'b' kind="),
+        (">a\nACGT\n>b x=1\nACGT\n", "--target 'kind' is not a column"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(tmp_path, content, said):

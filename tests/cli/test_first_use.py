@@ -54,6 +54,13 @@ def test_the_target_of_the_fit_is_known_later(survey):
     assert found["accuracy"] > found["commonest"] and load(survey / "m.mk").target_name_ == "outcome"
 
 
+@pytest.mark.parametrize("command", ["score", "inspect", "report"])
+def test_data_without_the_target_of_the_fit_are_told_what_they_lack(survey, tmp_path, command):
+    pd.read_csv(survey / "survey.csv").drop(columns="outcome").to_csv(tmp_path / "new.csv", index=False)
+    result = run(command, survey / "m.mk", tmp_path / "new.csv")
+    assert result.exit_code == 1 and "the data lack the column 'outcome' of the fit" in result.stderr
+
+
 def test_ids_may_repeat_where_nothing_is_matched(survey, tmp_path):
     frame = pd.read_csv(survey / "survey.csv")
     pd.concat([frame, frame[:2]]).to_csv(tmp_path / "twice.csv", index=False)

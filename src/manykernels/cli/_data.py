@@ -61,7 +61,7 @@ def with_labels(frame: Any, path: str, labels: str, say: Callable[[str], None]) 
     """The frame joined with the table `labels`, whose first column has the ids."""
     if not Path(labels).exists():
         raise Wrong(f"--labels {labels} does not exist: check the path.")
-    if frame.index.name is None and "sequences" in frame.attrs:
+    if "sequences" in frame.attrs and frame.index.has_duplicates:
         raise Wrong(f"{path}: several headers have the same id, which --labels matches: make the ids differ.")
     if frame.index.name is None:
         raise Wrong(f"{path} has no ids, which --labels needs: name the column of ids with --id.")
@@ -305,7 +305,7 @@ def _read_member(path, stem, id, target, attrs):
     """The frame of one file of a folder, with ids as its index and the folder's column names; updates `attrs`."""
     if is_sequence_file(str(path)):
         frame = read_sequences(str(path))
-        if frame.index.name is None:
+        if frame.index.has_duplicates:
             raise Wrong(f"{path}: several headers have the same id, which matches examples: make the ids differ.")
         attrs["sequences"].append(stem)
         attrs["aside"] += [f"{stem}.{name}" for name in frame.columns if name != SEQUENCE_COLUMN]
@@ -345,6 +345,10 @@ def pick(frame: Any, name: str, option: str, path: str = "the data") -> Any:
     full = full_name(frame, name)
     if full in frame.columns:
         return frame[full]
+    if header := frame.attrs.get("headers", {}).get(name):
+        raise Wrong(
+            f"{option} {name!r} is not in all headers of {path}: give {header!r} {name}=, or remove its sequence."
+        )
     near = _of_tables(frame, name) or [column for column in frame.columns if column.lower() == name.lower()]
     near = near or get_close_matches(name, list(frame.columns), 3, 0.5)
     some = ", ".join(map(repr, near or list(frame.columns)[:8]))

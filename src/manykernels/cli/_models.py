@@ -258,10 +258,14 @@ def target_of(model: Any, frame: Any, target: str | None, say: Callable[[str], N
     if target is None and known in frame.columns:
         target = known
     if target is None:
+        asked = (
+            f"the data lack the column {known!r} of the fit: add it, or name" if known else "--target is missing: name"
+        )
         known = {*map(seen, model.feature_names_in_), *vars(model).get("covariate_columns_", {})}
         others = [name for name in frame.columns if name not in known]
         if len(others) != 1:
-            raise Wrong(f"--target is missing: name the column to compare with ({', '.join(map(repr, others[:8]))}).")
+            some = f" ({', '.join(map(repr, others[:8]))})" * bool(others)
+            raise Wrong(f"{asked} the column to compare with{some}.")
         target = others[0]
         say(f"target: {target!r}, the only column that the model does not use.")
     y = pick(frame, target, "--target")

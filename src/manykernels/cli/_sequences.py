@@ -42,15 +42,20 @@ def read_sequences(path: str, called: str | None = None) -> Any:
         found, headers = mk.sequences.read_fasta(path, "bytes", labels=list)
     except ValueError as error:
         raise Wrong(str(error).replace(path, called or path).rstrip(".") + ".") from error
-    ids = [header.split()[0].split("|")[0] if header.split() else "" for header in headers.tolist()]
-    words = [dict(_WORD.findall(header)) for header in headers.tolist()]
+    headers = headers.tolist()
+    ids = [header.split()[0].split("|")[0] if header.split() else "" for header in headers]
+    words = [dict(_WORD.findall(header)) for header in headers]
     shared = [name for name in words[0] if all(name in own for own in words)]
     columns: dict[str, Any] = {SEQUENCE_COLUMN: [str(sequence).upper() for sequence in found]}
     columns |= {name: _as_numbers([own[name] for own in words]) for name in shared if name != SEQUENCE_COLUMN}
     pd = pandas()
-    twice = len(set(ids)) < len(ids)
-    frame = pd.DataFrame(columns, index=None if twice else pd.Index(ids, name="id"))
-    frame.attrs.update(sequences=[SEQUENCE_COLUMN], aside=[name for name in columns if name != SEQUENCE_COLUMN])
+    frame = pd.DataFrame(columns, index=pd.Index(ids, name="id"))
+    some = set().union(*words) - set(shared)
+    lacking = {
+        name: next(header for header, own in zip(headers, words, strict=True) if name not in own) for name in some
+    }
+    aside = [name for name in columns if name != SEQUENCE_COLUMN]
+    frame.attrs.update(sequences=[SEQUENCE_COLUMN], aside=aside, headers=lacking)
     return frame
 
 
