@@ -186,9 +186,11 @@ def open_annotated(X, y, covariates, **columns):
     return X, y, covariates, *opened
 
 
-def check_y(model, y, numeric, several=False):
-    """y (n,), or with `several` (n, T), by scikit-learn's `validate_data`, or a ValueError that names the cure."""
-    refuse_iterator("y", y)
+def checked_targets(y, numeric):
+    """y, whole numbers of dtype object as an array of numbers; a ValueError for entries that are no targets.
+
+    With `numeric` texts must be numbers.
+    """
     labels = as_labels(y)
     if labels.dtype.names:
         raise ValueError(
@@ -215,11 +217,19 @@ def check_y(model, y, numeric, several=False):
                 why = "looks like a missing value: leave this example out of X and y, or give the class another name."
             of = "" if ids is None else f", of {ids[row]!r}"
             raise ValueError(f"y has {str(value)!r} in row {row}{of}, which {why}")
+    whole = labels.dtype == object and not any(isinstance(value, str) for value in labels.flat)
+    return np.array(labels.tolist()) if whole else y
+
+
+def check_y(model, y, numeric, several=False):
+    """y (n,), or with `several` (n, T), by scikit-learn's `validate_data`, or a ValueError that names the cure."""
+    refuse_iterator("y", y)
+    labels, targets = as_labels(y), checked_targets(y, numeric)
     several = several and labels.ndim == 2 and labels.shape[1] > 1
     vars(model).pop("target_names_", None)  # of an earlier fit
     if several and is_frame(y):
         model.target_names_ = list(map(str, y.columns))
-    return validate_data(model, y=y, y_numeric=numeric, multi_output=several)
+    return validate_data(model, y=targets, y_numeric=numeric, multi_output=several)
 
 
 def check_target_order(model, y):

@@ -18,7 +18,7 @@ from ..streaming import is_source
 from ._available import available_if
 from .base import MKLBase
 from .calibration import learn_sigmoids
-from .check_inputs import check_target_order
+from .check_inputs import check_target_order, checked_targets
 from .check_targets import check_loss, check_weight
 from .choose_c import check_C
 from .outputs import (
@@ -361,6 +361,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         X, y = read_targets(X, y, sample_weight, task=task, covariates=covariates)
         covariates = obs_columns(X, covariates)
         check_target_order(self, y)
+        y = checked_targets(y, numeric=False)
         guess = self.predict(X, task, covariates)
         own = partial(accuracy_score, y, guess, sample_weight=check_weight(sample_weight, len(guess)))
         return scored(own, y, None if self.multilabel_ else self.classes_)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from .._callers import caller_level
 from .._state import check, check_is, check_value
@@ -26,6 +27,7 @@ from .tensors import to_host
 
 ALIKE = 1e-9  # of its norm: a column this near to a combination of the others says nothing new
 MAX_LEVELS = 100
+MAX_SIZE = 1e100
 
 
 @dataclass(frozen=True)
@@ -129,13 +131,15 @@ def part_of(model: Any, given: Any, n: int) -> np.ndarray | None:
 def _columns(given, n):
     """{name: (values (n,), levels or None for numbers)} of a frame, a dict of columns, a column or an array."""
     refuse_iterator("covariates", given)
+    if issparse(given):
+        raise ValueError("covariates is sparse: give covariates.toarray().")
     names = [given] if isinstance(given, str) else given
     if isinstance(names, list | tuple) and names and len(names) != n and all(isinstance(one, str) for one in names):
         raise ValueError(
             f"covariates={given!r} are names: give the columns themselves, such as data.obs[{list(names)!r}]."
         )
     if is_frame(given):
-        given = {name: given[name] for name in check_names(given)}
+        given = {name: given[name] for name in check_names(given, "covariates")}
     elif not isinstance(given, dict):
         name = getattr(given, "name", None)  # of a column of pandas or polars
         array = given if name is not None else np.asarray(to_host(given)[0])
@@ -190,7 +194,10 @@ def _numbers(name, values, levels):
                     f"covariates: {name!r} holds numbers, and {shown(strange[0])} is none: give finite numbers, with "
                     "decimal points, or in the fit pandas categories."
                 )
-        return [(name, values.astype(float))]
+        values = values.astype(float)
+        if np.abs(values).max(initial=0.0) > MAX_SIZE:  # their squares overflow
+            raise ValueError(f"covariates: {name!r} has {np.abs(values).max():.0e}: rescale it, such as to variance 1.")
+        return [(name, values)]
     plain = values.tolist()
     return [(f"{name}={level}", np.array([value == level for value in plain], float)) for level in levels[1:]]
 

@@ -12,7 +12,7 @@ from ..kernels.annotated import obs_columns
 from ..losses.base import Loss
 from ..streaming import is_source
 from .base import MKLBase
-from .check_inputs import check_target_order, check_y, optional
+from .check_inputs import check_target_order, check_y, checked_targets, optional
 from .check_targets import check_loss_of, check_weight
 from .choose_c import check_C
 from .path import HasPath
@@ -326,6 +326,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         X, y = read_targets(X, y, sample_weight, task=task, covariates=covariates)
         covariates = obs_columns(X, covariates)
         check_target_order(self, y)
+        y = checked_targets(y, numeric=True)
         if not losses.get(self.loss).own_score:
             guess = self.predict(X, task, covariates)
             return r2_score(y, guess, sample_weight=check_weight(sample_weight, len(guess)))

@@ -142,7 +142,7 @@ def _numbers(name, entries, wanted):
         numbers = entries.astype(float)
     except (TypeError, ValueError):
         raise ValueError(f"{name} holds {entries.ravel()[:1]}: give {wanted}.") from None
-    if lost := np.isnan(numbers).sum():
+    if lost := np.isnan(numbers).sum():  # texts
         raise ValueError(f"{name} has {lost} missing values: leave these examples out of X and y.")
     return numbers
 

@@ -10,6 +10,8 @@ from .frames import missing_entries
 _CLOCKS = {  # types by name, so that pandas need not be imported
     "NaTType", "Period", "Timedelta", "Timestamp", "date", "datetime", "datetime64", "time", "timedelta", "timedelta64",
 }  # fmt: skip
+# arguments that have an entry for every example
+_COMPLETE = "groups", "sample_weight", "task", "task_Y", "train_task", "event", "time"
 
 
 def check_masks(name: str, value: Any) -> None:
@@ -27,10 +29,13 @@ def check_masks(name: str, value: Any) -> None:
 
 
 def check_entries(name: str, value: Any, dates: bool = False) -> None:
-    """The same, for huge integers, NaT, groups that are missing and, unless `dates` are labels, dates and durations."""
+    """The same, for huge integers, complex numbers, NaT, arguments that must be complete, and weights that are texts.
+
+    Dates and durations are refused too, unless `dates` are labels.
+    """
     check_masks(name, value)
     dtype, listed = getattr(value, "dtype", None), isinstance(value, list | tuple)  # of any library
-    kind = "O" if listed else getattr(dtype, "kind", "")  # of polars none
+    kind, kinds = "O" if listed else getattr(dtype, "kind", ""), set()  # of polars none
     if kind == "O":
         entries = value if listed else np.asarray(value).ravel().tolist()
         kinds = {kind.__name__ for kind in set(map(type, entries))}
@@ -40,9 +45,14 @@ def check_entries(name: str, value: Any, dates: bool = False) -> None:
             raise ValueError(f"{name} has a number beyond 1.8e308: correct it, or leave this example out.")
     else:
         clocks = kind in ("M", "m") or not kind and str(dtype).startswith(("Date", "Duration", "Time"))
-    needed = clocks or name == "groups" and value is not None
+    # the readers of tables name the columns
+    if (kind == "c" or not kinds.isdisjoint(("complex", "complex128"))) and not name.startswith(("X", "covariates")):
+        raise ValueError(f"{name} holds complex numbers: give real numbers, such as {name}.real.")
+    needed = clocks or name in _COMPLETE and value is not None
     if needed and (lost := int(missing_entries(np.asarray(value, object if listed else None)).sum())):
         raise ValueError(f"{name} has {lost} missing values: leave these examples out of X and {name}.")
+    if name == "sample_weight" and (kind in ("T", "U", "S") or not kinds.isdisjoint(("str", "str_", "bytes"))):
+        raise ValueError("sample_weight holds texts: give numbers, sample_weight.astype(float).")
     if clocks and not dates:
         raise ValueError(
             f"{name} holds dates or durations, and numbers need a unit: give days, durations / np.timedelta64(1, 'D'), "

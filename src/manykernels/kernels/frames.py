@@ -26,12 +26,14 @@ def has_ids(X):
     return is_pandas(X) and hasattr(X, "index") and type(X.index).__name__ != "RangeIndex"  # the user's X
 
 
-def check_names(frame):
+def check_names(frame, name="X"):
     """The names of the columns, a list; a ValueError if two are equal."""
     names = list(frame.columns)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"X has {names.count(twice)} columns called {twice!r}: rename them, or give X.to_numpy().")
+        raise ValueError(
+            f"{name} has {names.count(twice)} columns called {twice!r}: rename them, or give {name}.to_numpy()."
+        )
     return names
 
 

@@ -29,6 +29,8 @@ def check_rows(X: Any, called: str = "X", **parts: Any) -> None:
     """
     known = [] if (ids := ids_of(X)) is None else [(called, X, ids)]
     for name, part in parts.items():
+        if type(part) is dict and name != "covariates":
+            raise ValueError(f"{name} is a dict: give an array with an entry per example, in the order of {called}.")
         columns = {f"{name}[{key!r}]": one for key, one in part.items()} if type(part) is dict else {name: part}
         for label, column in columns.items():
             check_entries(label, column, dates=name in WITH_DATES)

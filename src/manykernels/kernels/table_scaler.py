@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
@@ -179,7 +180,7 @@ def days(column: np.ndarray, name: Any = "") -> np.ndarray:
 
 
 def _entries(X):
-    x = values(X) if is_frame(X) else np.asarray(X)
+    x = values(X) if is_frame(X) else X.toarray() if sp.issparse(X) else np.asarray(X)
     return x[:, None] if x.ndim == 1 else x  # also of 0 rows
 
 

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from .._declared import declared
 from .._tags import tagged
-from .._validation import shown
 from .entries import check_entries
 from .spec import KernelSpec, as_spec
 from .stack import KernelStack
@@ -148,9 +147,6 @@ def checked(task, n, name="task"):
     labels = np.asarray(task)
     if labels.shape != (n,):
         raise ValueError(f"{name} has shape {labels.shape}, but there are {n} examples: give one task per example.")
-    bad = [t for t in labels.tolist() if t is None or t != t]
-    if bad:
-        raise ValueError(f"{name} has the missing value {shown(bad[0])}: give every example a task.")
     return labels
 
 
