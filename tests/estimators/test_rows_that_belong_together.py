@@ -382,3 +382,18 @@ def test_polars_has_the_same_door():
                     with pytest.raises(ValueError, match="times|numeric"):
                         call(model, frame)
 
+
+
+@pytest.mark.parametrize("dtype", [bool, "boolean"])
+@pytest.mark.parametrize("form", ["views", "stack", "examples", "columns"])
+def test_masks_with_ids_select_the_rows_of_these_ids(form, dtype):
+    frame, K = X.set_axis(IDS), X.set_axis(IDS) @ X.set_axis(IDS).T
+    stack = KernelStack({"k": K})
+    data = {"views": Views({"u": frame}, ids="index"), "examples": stack.examples()}.get(form, stack)
+    mask = pd.Series(X["a"].to_numpy() > 0, index=IDS, dtype=dtype)
+    part = data[:, mask[::-1]] if form == "columns" else data[mask[::-1]]
+    assert list(part.train_ids if form == "columns" else part.ids) == list(IDS[mask.to_numpy(bool)])
+    plain = data[mask.to_numpy(bool)]
+    assert list(plain.ids) == list(data[mask.reset_index(drop=True)].ids) == list(IDS[mask.to_numpy(bool)])
+    with pytest.raises(ValueError, match="the mask has no entry for 'p3': give a mask .* mask.to_numpy"):
+        data[mask.rename({"p3": "strange"})]

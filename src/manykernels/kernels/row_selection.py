@@ -2,9 +2,22 @@
 
 import numpy as np
 
+from .frames import has_ids, listed
 
-def positions(key, size):
-    """The positions (k,) of a number, a slice, a mask or a list; None for all."""
+
+def positions(key, size, ids=None):
+    """The positions (k,) of a number, a slice, a mask or a list; None for all.
+
+    A mask of pandas, whose index has ids, is matched with the `ids` (size,) of the rows, as pandas matches it.
+    """
+    if ids is not None and has_ids(key) and key.dtype.kind == "b":
+        mask = dict(zip(key.index.tolist(), key.tolist(), strict=True))
+        if lost := [label for label in ids.tolist() if label not in mask]:
+            raise ValueError(
+                f"the mask has no entry for {listed(lost)}: give a mask whose index has the ids of these rows, or "
+                "mask.to_numpy() to select by position."
+            )
+        key = [mask[label] for label in ids.tolist()]
     if key is None or isinstance(key, slice) and key == slice(None):
         return None
     if isinstance(key, slice):

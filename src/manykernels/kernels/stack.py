@@ -229,7 +229,8 @@ class KernelStack:
     def __getitem__(self, index: Any) -> KernelStack:
         rows, cols, kernels = axes(index)
         M, n, n_train = self.matrices.shape
-        rows, cols, kernels = positions(rows, n), positions(cols, n_train), positions(kernels, M)
+        rows, cols = positions(rows, n, self.ids), positions(cols, n_train, self.train_ids)
+        kernels = positions(kernels, M)
         if self._on_disk:
             return self._linked(self.matrices.take(rows, cols, kernels), rows, cols, kernels)
         cut = self.matrices if kernels is None else self.matrices[kernels]

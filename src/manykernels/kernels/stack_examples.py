@@ -54,7 +54,7 @@ class StackExamples:
 
     def __getitem__(self, index: Any) -> Self:
         rows, _, kernels = axes(index)
-        rows = positions(rows, len(self.rows))
+        rows = positions(rows, len(self.rows), self.ids)
         stack = self.stack if kernels is None else self.stack[..., kernels]
         return type(self)(stack, self.rows if rows is None else self.rows[rows])
 

@@ -142,7 +142,7 @@ class Views:
         if not 1 <= len(parts) <= 2:
             raise IndexError(f"{key!r} is no index of Views: give rows, names, or rows and names.")
         views = self if len(parts) == 1 else self._select(parts[1])
-        rows = positions(parts[0], self._n)
+        rows = positions(parts[0], self._n, self._ids)
         return views if rows is None else views._cut(rows)
 
     def __setitem__(self, name: str, data: Any) -> None:
