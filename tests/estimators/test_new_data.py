@@ -17,6 +17,7 @@ from manykernels.kernels import RBF, Categorical, Features, Linear, On
 from manykernels.pairs import Pairs, Pairwise
 from manykernels.regularizers import EmpiricalBayes
 from manykernels.streaming import ArrayFile
+from manykernels.strings import Spectrum
 
 rng = np.random.default_rng(0)
 N = 60
@@ -249,3 +250,26 @@ def test_no_example_at_all_has_no_decision_with_explicit_features():
     X = np.array(["AC", "CA", "AAC", "CCA"] * 5, object)
     model = MKLRegressor([Categorical()], solver="coordinate").fit(X[:, None], np.arange(20.0))
     assert model.predict(X[:0, None]).shape == (0,) and model.decision_parts(X[:0, None]).shape == (0, 1)
+
+
+@pytest.mark.parametrize("blank", ["", "  ", b"", None])
+@pytest.mark.parametrize("form", ["auto", "column", "view", "Views"])
+def test_empty_sequences_are_missing_sequences(form, blank):
+    """The kernels of the sequences are 0 for all of them; where training had one, it is no news."""
+    X = ["".join(letters) for letters in np.random.default_rng(1).choice(list("ACGT"), (N, 30))]
+
+    def data(sequences):
+        if form in ("auto", "column"):
+            return FRAME[["age"]].assign(seq=pd.Series(sequences, index=FRAME.index, dtype=object))
+        return {"seq": sequences} if form == "view" else Views({"seq": sequences})
+
+    where = ("seq",) if form == "column" else "seq"
+    kernels = "auto" if form == "auto" else [("words", Spectrum(3), list(where) if form == "column" else where, "zero")]
+    model = MKLClassifier(kernels, C=1.0).fit(data(X), Y)
+    new = data([*X[:4], blank, *X[5:]])
+    (text,) = said(model.decision_function, new)
+    assert "'seq' is missing in 1 of 60 examples" in text
+    np.testing.assert_array_equal(model.decision_function(new), model.decision_function(data([*X[:4], None, *X[5:]])))
+    assert said(model.predict, data(X)) == []
+    for known in ("", None):
+        assert said(MKLClassifier(kernels, C=1.0).fit(data([known, *X[1:]]), Y).predict, new) == []

@@ -15,7 +15,7 @@ from ._protocol import len_
 from ._saved_transformers import first_step
 from .annotated import NamedMatrix
 from .frames import are_missing_texts, is_frame, is_pandas, missing_entries, values
-from .view_data import total
+from .view_data import blank_entries, total
 
 SOME = 100  # examples whose k(x, x) is compared with 1
 LONGER = 1.5  # ratio of two lengths above which they count as unequal
@@ -172,6 +172,8 @@ def _gaps(kernels, arrays, used):
     plans = [kernels.view_plans[v] for v in np.unique(kernels.view_of[used])]
     for plan in plans:
         plans += () if plan.join is None else plan.join.view_plans
+        if plan.encoding is not None:
+            _add_blanks(found[plan.name], plan, arrays)
         numbers = plan.join is None and plan.reads == "numeric" and not plan.takes_objects
         x = arrays.cut(*plan.where) if numbers else None
         marks = np.zeros((1, 1), bool) if x is None or x.dtype.kind not in "OSU" else are_missing_texts(x)
@@ -186,6 +188,19 @@ def _gaps(kernels, arrays, used):
             if rows.any():
                 own[column] = np.union1d(own.get(column, np.flatnonzero(rows)), np.flatnonzero(rows))
     return found
+
+
+def _add_blanks(gaps, plan, arrays):
+    """Adds to {name or position of a column: rows} the rows of empty strings in the column of string kernels."""
+    X = arrays.X[plan.name]
+    x = None if X is None or isinstance(X, Sequences) else np.asarray(arrays.column(*plan.where), object)
+    if x is None or x.size > len(x):  # a table of letters
+        return
+    column = X.columns[0] if is_frame(X) else 0
+    if plan.columns is not None:
+        column = plan.column_names[0] if plan.column_names else int(plan.columns[0])
+    if len(rows := np.flatnonzero(blank_entries(x.ravel()))):
+        gaps[column] = np.union1d(gaps.get(column, rows), rows)
 
 
 def _missing(x):

@@ -270,13 +270,16 @@ def string_view(x, encoding, zero):
         items = np.asarray(x, object)
         items = items[:, 0] if items.ndim == 2 and items.shape[1] == 1 else items
         if items.ndim == 1:
-            lost = missing_entries(items)
-            blank = np.array([isinstance(item, str | bytes) and not item.strip() for item in items], dtype=bool)
-            present = ~(lost | blank)
+            present = ~(missing_entries(items) | blank_entries(items))
             if not present.all():
                 items = _filled(items, present)
                 return View(None if items is None else Sequences.encode(items, *encoding, checked=True), present)
     return View(Sequences.encode(x, *encoding, checked=True), None)
+
+
+def blank_entries(items):
+    """The mask of the texts and bytes in an array (n,) that hold nothing but white space."""
+    return np.array([isinstance(item, str | bytes) and not item.strip() for item in items], dtype=bool)
 
 
 def object_view(x, zero):
