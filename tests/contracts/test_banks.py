@@ -329,7 +329,7 @@ def test_a_predictor_is_the_stack_with_new_examples(name, normalize):
     support, theta, new = np.arange(1, n, 2), case.theta, case.new
     predictor = case.bank.predictor(support)
     assert isinstance(predictor, Predictor) and predictor.sizes() == (len(support), case.bank.M)
-    predictor.check_state()
+    predictor = type(predictor).from_state(predictor.to_state())
     predictor = pickle.loads(pickle.dumps(predictor))
     np.testing.assert_array_equal(predictor.scale, case.bank.scale)
     assert (predictor.kernel_list is None) == case.precomputed == (predictor.support_data() is None)

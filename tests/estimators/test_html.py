@@ -1,11 +1,12 @@
 """What a notebook shows of a model: its parameters by name, and once it is fitted the weights and the gap."""
 
 import re
-from html import escape, unescape
+from html import unescape
 
 import numpy as np
 import pytest
 import sklearn
+from markupsafe import escape
 from sklearn.datasets import load_iris, make_classification
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler

@@ -25,7 +25,7 @@ def common(A, B):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(pairwise, "tile_shape", lambda *_: (ROWS, ROWS))
+    monkeypatch.setattr(pairwise, "tile_shape", lambda *_, **__: (ROWS, ROWS))
 
 
 def fitted(path, limit=np.inf, **params):

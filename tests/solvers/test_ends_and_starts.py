@@ -89,7 +89,7 @@ def test_the_cost_of_a_write_is_its_duration(path, monkeypatch):
     file = checkpoint_file.Checkpoint(path, {})
     clock = iter([10.0, 13.0])
     monkeypatch.setattr(checkpoint_file.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(checkpoint_file._archive, "write", lambda *given: None)
+    monkeypatch.setattr(checkpoint_file._archive, "write", lambda *given, **options: None)
     file.write([{}])
     assert (file.last, file.cost) == (13.0, 3.0)
 

@@ -32,7 +32,8 @@ FITTED = {  # the attributes that files hold, see `_state`: of T outputs, M kern
     "n_iter_": "number", "history_": "records", "searched_": "?int 1", "solutions as _solutions": "?list _ Solution",
     "C_": "?finite", "C_scores_": "?dict", "calibration_": "?f8 T 2", "compression_": "?dict",
     "n_features_in_": "int 1", "feature_names_in_": "?object n_features_in_", "view_feature_names_in_": "?dict",
-    "id_name_": "?text", "target_name_": "?text", "decimal_commas_": "?list _ any",
+    "id_name_": "?text", "target_name_": "?text", "target_names_": "?list _ text",
+    "decimal_commas_": "?list _ any",
     "classes_": "?labels", "multi_class_": "?of ovr shared", "multi_class_reason_": "?text", "multilabel_": "?flag",
     "n_outputs_": "?int 1", "covariate_names_": "?list z text", "covariate_columns_": "?dict",
     "covariate_coef_": "?f8 T z", "strata_": "?labels", "unique_times_": "?f8 _", "baseline_times_": "?f8 times",
@@ -151,7 +152,8 @@ def check_model(model, own, predictor, params):
         (("slack_weight_",), bool(model.slack), "slack"),
         (("calibration_",), params.get("calibrate") is not None, "calibrate"),
         (("C_", "C_scores_"), is_auto(params.get("C")), "C"),
-        (("baseline_times_", "strata_", "unique_times_", "n_events_"), "baseline_hazard_" in own, "baseline_hazard_"),
+        (("baseline_times_",), "baseline_hazard_" in own, "baseline_hazard_"),
+        (("unique_times_", "n_events_"), "strata_" in own, "strata_"),
         (("_square", "radius_"), params.get("formulation") == "svdd", "formulation"),
     ):
         for name in names:
@@ -165,8 +167,8 @@ def check_model(model, own, predictor, params):
         read_entries({"C": "f8 c", "score": "f8 c"}, model.C_scores_)
     for metric in own.get("metric_", {}).values():
         read_entries({"column": "list d text", "scale": "f8 d", "share": "f8 d"}, metric)
-    if "strata_" in own:
-        check(len(model.strata_) == len(model.baseline_hazard_), "strata_ does not go with baseline_hazard_")
+    if "baseline_hazard_" in own:
+        check(len(own.get("strata_", ())) == len(model.baseline_hazard_), "strata_ does not go with baseline_hazard_")
     check_plain("compression_", own.get("compression_", {}))
     check_plain("feature_names_in_", list(own.get("feature_names_in_", [])))
     precomputed = isinstance(predictor, DensePredictor)
