@@ -39,6 +39,7 @@ from .check_inputs import (
     open_annotated,
     optional,
     refuse_text,
+    with_texts,
 )
 from .check_targets import check_several, check_weight
 from .check_views import check_columns, check_views, names_of_columns
@@ -202,13 +203,16 @@ class Checks(BaseEstimator):
 
     def _check_frame(self, frame, reset):
         """The frame, after scikit-learn's checks of the column names; the error names the cure."""
+        names = list(optional(self, "feature_names_in_", ()))
+        named = with_texts(frame, None if reset else names)
         try:
-            return validate_data(self, frame, reset=reset, skip_check_array=True)
+            validate_data(self, named, reset=reset, skip_check_array=True)
         except ValueError as error:
-            names = optional(self, "feature_names_in_", ())
-            if reset or not set(names) <= set(frame.columns):
+            if reset or not set(names) <= set(named.columns):
                 raise
-            raise ValueError(f"{str(error).rstrip()}\nGive X[model.feature_names_in_].") from error
+            names = "model.feature_names_in_" + ".astype(int)" * (named is not frame)
+            raise ValueError(f"{str(error).rstrip()}\nGive X[{names}].") from error
+        return frame
 
     def _views(self):
         """The names of the views in fit, None if X was one table."""
@@ -236,7 +240,8 @@ class Checks(BaseEstimator):
         names, needs = optional(self, "feature_names_in_", ()), self._needs()
         lost = set(names) - set(frame.columns)
         seen = None if needs is None else needs.get(None, set())
-        return frame if not lost or seen is None or lost & seen else completed(frame, list(names))
+        same = len(lost) in (0, len(names))  # also if the names are numbers
+        return frame if same or seen is None or lost & seen else completed(frame, list(names))
 
     def _check_width(self, width, what, reset):
         if reset:

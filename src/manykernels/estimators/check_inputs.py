@@ -1,6 +1,7 @@
 """Checks of X and y as users give them; every error names the cure."""
 
 from collections.abc import Iterator
+from numbers import Integral
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +13,7 @@ from ..banks.dense import default_names
 from ..kernels.annotated import obs_columns, read_annotated
 from ..kernels.column_kinds import is_number_text
 from ..kernels.entries import check_entries, check_masks
-from ..kernels.frames import is_frame, listed, missing_entries, not_numeric, without_na
+from ..kernels.frames import is_frame, is_pandas, listed, missing_entries, not_numeric, without_na
 from ..kernels.rows import check_rows, ids_of
 from ..kernels.stack import KernelStack
 from ..kernels.stack_columns import StackColumns
@@ -45,21 +46,46 @@ def check_kernel_order(X, known):
 
 
 def check_train_ids(X, known):
-    """A ValueError if the columns of a stack have other ids than `known`, or the same ids in another order."""
-    ids = None if known is None else names_of_train(X)
+    """A ValueError if the columns of a stack have other ids than `known`, or the same ids in another order.
+
+    Without ids in fit (None) the numbers of the examples are compared, if the columns have them.
+    """
+    ids = names_of_train(X)
     if ids is None or np.array_equal(ids, known):
         return
+    names = "model.feature_names_in_" + ".astype(int)" * isinstance(X.train_ids[0], Integral)
+    if known is None:
+        known, names = list(map(str, range(len(ids)))), f"range({len(ids)})"
+        if np.array_equal(ids, known) or {*ids} != {*known}:
+            return
     lost = [name for name in known if name not in set(ids)]
     said = f"lack {listed(lost)} of fit" if lost else "are in another order than in fit"
-    raise ValueError(
-        f"the columns (training examples) of X {said}: give K[names] of each matrix K, names = model.feature_names_in_."
-    )
+    raise ValueError(f"the columns (training examples) of X {said}: give K[names] of each matrix K, names = {names}.")
 
 
 def names_of_train(X):
-    """The ids of the columns of a stack (n_train,), if they are texts, as scikit-learn stores the names of columns."""
+    """The ids of the columns of a stack (n_train,), texts or whole numbers, as texts like scikit-learn's names."""
     ids = X.train_ids if isinstance(X, KernelStack) else None
-    return None if ids is None or not all(isinstance(name, str) for name in ids) else ids
+    known = ids is not None and all(isinstance(name, str | Integral) for name in ids)
+    return np.array(list(map(str, ids)), object) if known else None
+
+
+def with_texts(frame, known):
+    """The frame; an empty one with the texts of the names that are numbers, unless these count the columns.
+
+    `known` has the names of fit, and is None in fit. scikit-learn compares texts only.
+    """
+    names = list(frame.columns)
+    if not is_pandas(frame) or not all(isinstance(name, Integral) for name in names):
+        return frame
+    texts, counted = list(map(str, names)), list(range(len(names)))
+    if names == counted and (known is None or {*known} != {*texts}):
+        return frame
+    if known == [] and names != counted and sorted(names) == counted:
+        raise ValueError(
+            f"X has the columns {listed(names)}, which fit had in ascending order: give X[sorted(X.columns)]."
+        )
+    return frame.iloc[:0].set_axis(texts, axis=1)
 
 
 def check_stack(X, square, trained=None):

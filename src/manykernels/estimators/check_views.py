@@ -1,5 +1,7 @@
 """Checks of views as users give them: their names, their numbers of examples, and the names of their columns."""
 
+from numbers import Integral
+
 from ..kernels.frames import is_frame, listed
 from ..kernels.view_data import is_views
 from ..kernels.views import Views, check_dict
@@ -48,11 +50,11 @@ def _check_each(X, known, fit, unread):
 
 
 def names_of_columns(X):
-    """{view: names of its columns}, for the views that are frames whose columns have texts as names."""
+    """{view: names of its columns}, for the frames with texts, or numbers that do not count, as names."""
     found = {}
     for view in X.names if isinstance(X, Views) else X:
         names = list(X[view].columns) if is_frame(X[view]) else []
-        if names and all(isinstance(name, str) for name in names):
+        if names != list(range(len(names))) and all(isinstance(name, str | Integral) for name in names):
             found[view] = [str(name) for name in names]
     return found
 
@@ -72,5 +74,7 @@ def check_columns(X, known, needs):
         wrong += [f"lacks {listed(lost)}"] * bool(lost)
         said = ", and ".join(wrong) or f"has the columns of fit in another order, {listed(names)}"
         before = "add or rename columns, then " if lost else ""
-        cure = f"{before}give X[{view!r}][names], names = model.view_feature_names_in_[{view!r}]"
+        known_as = f"model.view_feature_names_in_[{view!r}]"
+        known_as = known_as if isinstance(X[view].columns[0], str) else f"list(map(int, {known_as}))"
+        cure = f"{before}give X[{view!r}][names], names = {known_as}"
         raise ValueError(f"X[{view!r}] {said}: {cure}.")

@@ -45,4 +45,5 @@ def _labels(K, axis):
     if not (is_frame(K) and is_pandas(K)):
         return None
     index = K.index if axis == "rows" else K.columns
-    return None if type(index).__name__ == "RangeIndex" else index.tolist()
+    numbered = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+    return None if numbered else index.tolist()
