@@ -209,3 +209,24 @@ def test_one_short_sequence_does_not_shorten_all_words():
     assert "6 letters anywhere" in names and "6 of 10 letters anywhere, both strands" in names
     with pytest.warns(UserWarning, match="reads words of .* letters, and the shortest training sequence has 3"):
         assert MKLClassifier(C=1.0).fit(["ACG", *DNA], [0, *Y]).score(DNA, Y) > 0.9
+
+
+@pytest.mark.parametrize("letters", ["DNA", "RNA"])
+@pytest.mark.parametrize("form", ["list", "column"])
+def test_a_protein_among_bases_is_named(form, letters):
+    """A few proteins, with many letters of no base, made all sequences proteins without a word."""
+    X = [x.replace("T", "U") for x in DNA] if letters == "RNA" else list(DNA)
+    X[7] = "MKVLAEDFGHIKLMNPQRSTVWYAEDFGHI" * 20
+    X = pd.DataFrame({"site": X, "x": RNG.normal(size=N)}) if form == "column" else X
+    with pytest.raises(ValueError, match=rf"X\[7\] \('MKVLAED.*'\) has 'L' at position 3, .*all of X is {letters}: "):
+        MKLClassifier(C=1.0).fit(X, Y)
+
+
+def test_a_letter_of_no_base_in_each_sequence_is_named():
+    with pytest.raises(ValueError, match=r"X\[0\] .* has 'E' at position 10, which is no base, .*all of X is DNA: "):
+        MKLClassifier(C=1.0).fit([x[:10] + "E" + x[11:30] for x in DNA], Y)
+
+
+def test_many_proteins_among_bases_stay_proteins():
+    mixed = [*DNA[:17], *PROTEINS[:3]]
+    assert {kernel.alphabet for _, kernel in sequence_kernels(mixed)} == {"protein"}
