@@ -131,8 +131,12 @@ def _shares(world, args):
 def _explain(world, args):
     from manykernels.inspect import explain_sequences
 
-    found = explain_sequences(world.fit(), **args)
-    return {"values": np.concatenate([np.ravel(values) for values in found.values])}
+    model = world.fit()
+    several = len(getattr(model, "classes_", ())) > 2
+    found = explain_sequences(model, **args, **({"label": model.classes_[0]} if several else {}))
+    rows = [np.ravel(values) for values in found.values]
+    most = max(map(len, rows), default=0)
+    return {"values": np.array([np.append(row, np.full(most - len(row), np.nan)) for row in rows])}
 
 
 FIT = ("X", "y", "sample_weight", "task", "covariates")
@@ -157,7 +161,7 @@ CALLS = [
          _method("predict_cumulative_hazard_function", return_array=True), new=True, by_row=True),
     Call("combined_kernel", ("X", "task"), _combined, new=True),
     Call("feature_shares", ("X", "covariates"), _shares, new=True, by_row=True),
-    Call("explain_sequences", ("X", "covariates"), _explain, new=True),
+    Call("explain_sequences", ("X", "covariates"), _explain, new=True, by_row=True),
 ]  # fmt: skip
 LEARN, ALL = ("classes", "numbers", "times"), ("classes", "numbers", "times", "one class")
 ABLE = {call.name: LEARN for call in CALLS} | {
