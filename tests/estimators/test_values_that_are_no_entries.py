@@ -60,7 +60,7 @@ REFUSED = {
     "complex time": (lambda: survival_targets(Y, TIMES + 1j), "time holds complex numbers"),
     "complex event": (lambda: survival_targets(Y + 1j, TIMES), "event holds complex numbers"),
     "complex matrices": (lambda: KernelStack([STACK]), "matrices holds complex numbers"),
-    "complex table": (lambda: Precomputed.table(STACK), "K holds complex numbers: give real numbers, such as K.real"),
+    "complex table": (lambda: Precomputed.table(STACK), "K holds complex numbers"),
     "complex y": (lambda: fit(X, R + 1j), "y holds complex numbers"),
     "text of y": (lambda: fit(X, objects(R, "nan")), "y has 'nan' in row 3"),
     "score, NA": (lambda: REGRESSOR.score(X, objects(R, pd.NA)), "y has 1 missing value"),

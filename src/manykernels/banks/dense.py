@@ -331,13 +331,15 @@ def report_unusable(names, usable):
     lost = ", ".join(repr(names[m]) for m in np.flatnonzero(~usable)[:10])
     if not usable.any():
         raise NothingVaries(
-            f"no kernel varies on the training data ({lost}); check the kernels and their columns. Rounding hides the "
-            "variance of columns far from 0: centre them (StandardScaler)"
+            f"no kernel varies on the training data ({lost}); check the kernels and their columns, which are constant "
+            "or missing, or their positions, which lie beyond the sequences. Rounding also hides the variance of "
+            "columns far from 0: centre them (StandardScaler)"
         )
     if lost:
         warnings.warn(
-            f"kernels without variance on the training data get weight 0: {lost}. Rounding hides the variance of "
-            "columns with a large mean: centre them (StandardScaler)",
+            f"kernels without variance on the training data get weight 0: {lost}. Their columns are constant or "
+            "missing, or their positions lie beyond the sequences. Rounding also hides the variance of columns with a "
+            "large mean: centre them (StandardScaler)",
             SomeDoNotVary,
             stacklevel=4,
         )

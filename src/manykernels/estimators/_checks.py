@@ -137,6 +137,9 @@ class Checks(BaseEstimator):
         With `part` X holds only the first examples.
         """
         refuse_text(X)
+        X = np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X  # of pyarrow
+        if isinstance(X, np.ndarray) and X.dtype.kind == "T":  # NumPy's texts of any length
+            X = X.astype(object)
         if reset:
             vars(self).pop("view_feature_names_in_", None)  # of an earlier fit
         X = as_mixed(X) if self._chooses() else X
@@ -292,7 +295,7 @@ def _holds_objects(X, reads):
     if "objects" in reads and (isinstance(X, list | tuple) or str(dtype) == "object"):
         return True
     if hasattr(X, "to_numpy"):  # a column of a frame
-        X = X.to_numpy()
+        X = np.asarray(X)
     if isinstance(X, np.ndarray):
         return X.ndim == 1 and X.dtype.kind in "OUS"
     if not isinstance(X, (list, tuple)) or len(X) == 0:

@@ -169,7 +169,6 @@ def among_themselves(X):
 
 def check_table(model, X, reset, options):
     """X as a float array or CSR matrix, by scikit-learn's `validate_data`; errors name the columns."""
-    refuse_iterator("X", X)
     if hasattr(X, "collect") and not hasattr(X, "shape"):  # a lazy frame of polars
         raise ValueError(f"X is a {type(X).__name__}, not yet computed: give X.collect().")
     if X is None:
@@ -279,7 +278,9 @@ def as_mixed(X):
 
 
 def refuse_text(X):
-    """A ValueError if X is one text."""
+    """A ValueError if X is one text, or an iterator."""
+    refuse_iterator("X", X)
+    X = X.item() if isinstance(X, np.ndarray) and X.ndim == 0 else X
     if isinstance(X, str | bytes):
         some = shown(X if len(X) <= 20 else X[:20]) + ", ..." * (len(X) > 20)
         raise ValueError(

@@ -301,6 +301,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
             of_class[present] = compute_class_weight(
                 self.class_weight, classes=self.classes_[present], y=y[weight > 0], sample_weight=weight[weight > 0]
             )
+        if not (of_class >= 0).all():  # NaN too
+            raise ValueError(f"class_weight={shown(self.class_weight)} must hold numbers >= 0.")
         targets = np.arange(1, 2) if len(self.classes_) == 2 else np.arange(len(self.classes_))
         return np.where(codes == targets[:, None], 1.0, -1.0), of_class[codes]
 

@@ -165,8 +165,8 @@ def _column(name, column, n):
             f"covariates: {name!r} has {lost} missing values: leave these examples out, fill them in, or make missing "
             "a category of its own."
         )
-    if values.dtype.kind == "c" or values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise ValueError(f"covariates: {name!r} has infinite or complex numbers: give finite real numbers.")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError(f"covariates: {name!r} has infinite numbers: give finite ones.")
     kept = str(getattr(column, "dtype", "")) == "category"  # of pandas
     if values.dtype.kind not in "biuf" or kept:
         known = list(column.cat.categories) if kept else None

@@ -21,7 +21,7 @@ from ..inner.systems import blas_for
 from ..kernels.annotated import obs_columns, opened_column
 from ..kernels.rows import check_beside
 from .base import MKLBase
-from .check_inputs import is_precomputed, optional
+from .check_inputs import checked_targets, is_precomputed, optional
 from .check_targets import check_weight, make_splits
 from .fold_model import FoldModel
 from .outputs import scored
@@ -160,6 +160,7 @@ class CrossValidated(MKLBase):
         covariates = obs_columns(X, covariates)
         if covariates is not None:  # scorers do not pass them on
             model = FoldModel(self, lambda X, task=None: self._decide(X, task, covariates))
+        y = checked_targets(y, numeric=False) if is_classifier(self) else y
         classes = self.classes_ if is_classifier(self) and not self.multilabel_ else None
         return scored(partial(check_scoring(self, self.scoring), model, X, y, **weight), y, classes)
 

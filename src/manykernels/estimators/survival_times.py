@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..kernels.entries import check_entries
-from ..kernels.frames import is_frame, listed, missing_entries
+from ..kernels.frames import is_frame, listed
 from ..kernels.rows import check_rows
 from .check_inputs import refuse_iterator
 
@@ -51,8 +51,6 @@ def survival_targets(event: ArrayLike, time: ArrayLike, strata: ArrayLike | None
         labels = np.asarray(strata)
         if labels.ndim != 1:
             raise ValueError(f"strata={strata!r} is not a column: give the stratum of every example, (n,).")
-        if (lost := int(missing_entries(labels).sum())) > 0:
-            raise ValueError(f"strata has {lost} missing values: give them a stratum, or leave these examples out.")
         parts.append(("stratum", object if labels.dtype.kind in "OUS" else labels.dtype, labels))
     lengths = {len(values) for _, _, values in parts}
     if len(lengths) > 1:

@@ -229,4 +229,5 @@ def _of_source(table, memory_limit):
     specs, text = of_source(name, columns, table.arrays.n, memory_limit, widths)
     lacks = "" if table.given is None else ", 0 for examples that lack it"
     facts = [c if c.name == name else c._replace(name=f"{name}: {c.name}") for c in columns]
-    return table.placed(specs), f"{table.source!r}: {text}{lacks}", facts
+    before = "" if table.source is None else f"{table.source!r}: "
+    return table.placed(specs), f"{before}{text}{lacks}", facts

@@ -11,7 +11,7 @@ _CLOCKS = {  # types by name, so that pandas need not be imported
     "NaTType", "Period", "Timedelta", "Timestamp", "date", "datetime", "datetime64", "time", "timedelta", "timedelta64",
 }  # fmt: skip
 # arguments that have an entry for every example
-_COMPLETE = "groups", "sample_weight", "task", "task_Y", "train_task", "event", "time"
+_COMPLETE = "groups", "sample_weight", "task", "task_Y", "train_task", "event", "time", "strata"
 
 
 def check_masks(name: str, value: Any) -> None:
@@ -46,12 +46,15 @@ def check_entries(name: str, value: Any, dates: bool = False) -> None:
     else:
         clocks = kind in ("M", "m") or not kind and str(dtype).startswith(("Date", "Duration", "Time"))
     # the readers of tables name the columns
-    if (kind == "c" or not kinds.isdisjoint(("complex", "complex128"))) and not name.startswith(("X", "covariates")):
-        raise ValueError(f"{name} holds complex numbers: give real numbers, such as {name}.real.")
+    if (kind == "c" or kinds & {"complex", "complex128"}) and not name.startswith("X"):
+        raise ValueError(f"{name} holds complex numbers: give real numbers.")
     needed = clocks or name in _COMPLETE and value is not None
     if needed and (lost := int(missing_entries(np.asarray(value, object if listed else None)).sum())):
         raise ValueError(f"{name} has {lost} missing values: leave these examples out of X and {name}.")
-    if name == "sample_weight" and (kind in ("T", "U", "S") or not kinds.isdisjoint(("str", "str_", "bytes"))):
+    texts = kinds & {"str", "str_"}
+    if name == "groups" and texts and kinds - texts:
+        raise ValueError("groups mixes numbers and texts, and 1 is not '1': give labels of one type.")
+    if name == "sample_weight" and (kind in ("T", "U", "S") or texts):
         raise ValueError("sample_weight holds texts: give numbers, sample_weight.astype(float).")
     if clocks and not dates:
         raise ValueError(

@@ -156,7 +156,7 @@ def missing_entries(x):
     if x.dtype != object or {str, int, bool}.issuperset(map(type, x.ravel().tolist())):
         return np.zeros(x.shape, bool)
     with np.errstate(invalid="ignore"):  # of signalling NaN
-        return np.frompyfunc(_is_missing, 1, 1)(x).astype(bool)
+        return np.asarray(np.frompyfunc(_is_missing, 1, 1)(x), bool)  # also of one entry
 
 
 def _is_missing(value):

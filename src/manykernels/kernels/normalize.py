@@ -141,6 +141,8 @@ def scales(diagonal, variance, normalize, precision):
     at most `precision`, that of its computation, times the mean diagonal.
     """
     diagonal, variance = np.asarray(diagonal, float), np.asarray(variance, float)
+    if not np.isfinite(diagonal).all():
+        raise ValueError("values of a kernel overflow: rescale the columns of X, for example with StandardScaler().")
     by = {"multiplicative": variance, "trace": diagonal}.get(normalize, np.ones_like(diagonal))
     scale = np.divide(1.0, by, out=np.zeros_like(by), where=by > np.finfo(float).tiny)
     usable = (variance > precision * np.maximum(np.abs(diagonal), np.finfo(float).tiny)) & (scale > 0)

@@ -306,6 +306,8 @@ def _filled(x, present):
 
 def checked_view(x, zero, finite, labels):
     """The view with missing rows set to 0, or a ValueError that names columns by `labels()`."""
+    if isinstance(x, Sequences):
+        raise ValueError("X holds sequences, which a kernel of numbers cannot read: give a string kernel, Spectrum(4).")
     if len(x.shape) > 2:
         raise ValueError(
             f"X of shape {x.shape} must have two dimensions: give X.reshape(len(X), -1), a row of numbers per example; "
