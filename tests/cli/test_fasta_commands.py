@@ -77,6 +77,14 @@ def test_ids_that_repeat_stay_in_predictions(folder, tmp_path):
     assert page.exit_code == 0, page.output
 
 
+def test_a_byte_order_mark_is_no_letter(folder, tmp_path):
+    data = b"\xef\xbb\xbf" + (folder / "new.fa").read_bytes()
+    (tmp_path / "new.fa").write_bytes(data)
+    known = run("predict", folder / "model.mk", folder / "new.fa").stdout
+    assert run("predict", folder / "model.mk", tmp_path / "new.fa").stdout == known
+    assert run("predict", folder / "model.mk", "-", input=data).stdout == known
+
+
 def test_packed_files_and_pipes_say_the_same(folder, tmp_path):
     plain = run("predict", folder / "model.mk", folder / "new.fa").stdout
     data = (folder / "new.fa").read_bytes()

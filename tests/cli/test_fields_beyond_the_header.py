@@ -78,3 +78,21 @@ def test_whole_numbers_may_be_names_and_are_noted(tmp_path):
     write(tmp_path / "d.csv", "5340,1956,2020", [f"{x[0]},{x[1]},{y}" for x, y in zip(X, Y, strict=True)])
     found = run("fit", tmp_path / "d.csv", "-t", "2020", "-C", "1", "-o", tmp_path / "m.mk")
     assert found.exit_code == 0 and "the names of the columns are numbers (5340, 1956, 2020)" in found.stderr
+
+
+@pytest.mark.parametrize("sep", [";", "\t", "|"])
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_another_separator_is_named_with_its_cure(tmp_path, sep, decimal):
+    rows = [sep.join(["a", "b", "c"]), *(sep.join(f"{v:.3f}".replace(".", decimal) for v in x) for x in X)]
+    (tmp_path / "d.csv").write_text("\n".join(rows))
+    found = run("fit", tmp_path / "d.csv", "-t", "c", "-C", "1", "-o", tmp_path / "m.mk")
+    assert found.exit_code == 1 and f"separates fields by {sep!r}: save it with commas" in found.stderr
+
+
+@pytest.mark.parametrize("kind", ["csv", "txt"])
+@pytest.mark.parametrize("head", ["größe,y", "a,y"])
+def test_a_file_of_latin_letters_is_told_to_be_utf_8(tmp_path, kind, head):
+    rows = [f"{'ä' if y else 'b'},{y}" for y in Y]
+    (tmp_path / f"d.{kind}").write_bytes("\n".join([head, *rows]).encode("latin-1"))
+    found = run("fit", tmp_path / f"d.{kind}", "-t", "y", "-C", "1", "-o", tmp_path / "m.mk")
+    assert found.exit_code == 1 and "save it as UTF-8" in found.stderr

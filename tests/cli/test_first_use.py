@@ -100,7 +100,7 @@ def test_columns_in_large_units_hide_no_other_of_their_group(tmp_path):
     [
         (("data.csv", "-t", "Y"), "did you mean 'y'?"),
         (("data.csv", "-t", "name"), "has 40 different values in 40 rows, too many for classes"),
-        (("semi.csv", "-t", "y"), "separates fields by ;"),
+        (("semi.csv", "-t", "y"), "separates fields by ';'"),
         (("data.csv",), "give a table of targets with --labels"),
     ],
 )

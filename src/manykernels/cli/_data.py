@@ -107,7 +107,7 @@ def read_file(path: str, *texts: Collection[Any]) -> Any:
             raise
         raise Wrong(f"{path} cannot be read as {kind[1:]}: {error}") from error
     except Exception as error:  # of any reader
-        raise Wrong(f"{path} cannot be read as {kind[1:]}: {str(error).rstrip('.')}.") from error
+        raise Wrong(f"{path} cannot be read as {kind[1:]}: {_why(error)}.") from error
     return checked(frame, path)
 
 
@@ -118,16 +118,19 @@ def read_text(data: bytes, *texts: Collection[Any]) -> Any:
     except Wrong:
         raise
     except Exception as error:  # of any reader
-        raise Wrong(f"stdin cannot be read as csv: {str(error).rstrip('.')}.") from error
+        raise Wrong(f"stdin cannot be read as csv: {_why(error)}.") from error
     return checked(frame, "stdin")
+
+
+def _why(error):
+    """What an error of a reader says."""
+    return "save it as UTF-8" if isinstance(error, UnicodeDecodeError) else str(error).strip().rstrip(".")
 
 
 def checked(frame: Any, path: str) -> Any:
     """The frame, after a check that its column names are unique."""
     frame.columns = [str(name) for name in frame.columns]
     check_header(frame.columns, path)
-    if len(frame.columns) == 1 and ";" in frame.columns[0]:
-        raise Wrong(f"{path} separates fields by ;: save it with commas, or as .txt, whose separator is detected.")
     return frame
 
 
@@ -169,15 +172,13 @@ def read_named(
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # of fields beyond the header, but for an empty one
             frame = pd.read_csv(source(), **options)
-        odd = first[len(head) :] not in ([], [""])  # pandas takes NA for empty
+        if first[len(head) :] not in ([], [""]):  # pandas takes NA for empty
+            raise pd.errors.ParserWarning
     except pd.errors.ParserWarning:
-        odd = True
-    if odd:
         raise Wrong(
-            f"{path}: lines have more fields than the header, which has {len(head)}"
-            + f" ({len(first)} in the line below it)" * (len(first) > len(head))
-            + ": give each column a name, also one of the names of rows, or remove the fields beyond the header."
-        )
+            f"{path}: lines have more fields than the header, which has {len(head)}: give each column a name, also one "
+            "of the names of rows, or remove the fields beyond the header."
+        ) from None
     for name in texts:
         column = frame[name].map(bytes.decode, na_action="ignore")
         if classes[name]:
@@ -193,7 +194,12 @@ def separator(head: bytes) -> str:
 
 
 def check_names(names: list[str], path: str) -> None:
-    """An error if the header looks like a line of data; whole numbers may be names, such as years, and get a note."""
+    """An error if the header has another separator or looks like data; whole numbers may be names, and get a note."""
+    other = next((sep for sep in ";\t|" if len(names) == 1 and sep in names[0]), None)
+    if other:
+        raise Wrong(
+            f"{path} separates fields by {other!r}: save it with commas, or as .txt, whose separator is detected."
+        )
     if not names or not all(is_number_text(name) or _DNA.fullmatch(name) for name in names):
         return
     some = ", ".join(names[:3]) + ", ..." * (len(names) > 3)

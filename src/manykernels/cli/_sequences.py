@@ -4,6 +4,7 @@ import inspect
 import re
 import sys
 import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ def is_sequence_file(path: str) -> bool:
 
 def piped_sequences(data: bytes) -> Any | None:
     """The frame of FASTA or FASTQ from a pipe, compressed or not; None for other data."""
+    data = data.removeprefix(BOM_UTF8)
     if data[:1] not in (b">", b"@") and data[:2] != b"\x1f\x8b":
         return None
     with tempfile.TemporaryDirectory() as folder:

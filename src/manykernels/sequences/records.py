@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+from codecs import BOM_UTF8
 from contextlib import contextmanager
 
 import numpy as np
@@ -50,6 +51,7 @@ def chunks(file, size):
     while part := file.read(size - len(rest)):
         data = rest + part
         if fastq is None:
+            data = data.removeprefix(BOM_UTF8)
             fastq = _is_fastq(data)
         end = _end_of_fastq(data) if fastq else data.rfind(b"\n>") + 1
         if not end and len(data) >= size:
