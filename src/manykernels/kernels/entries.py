@@ -45,9 +45,9 @@ def check_entries(name: str, value: Any, dates: bool = False) -> None:
             raise ValueError(f"{name} has a number beyond 1.8e308: correct it, or leave this example out.")
     else:
         clocks = kind in ("M", "m") or not kind and str(dtype).startswith(("Date", "Duration", "Time"))
-    # the readers of tables name the columns
+    # the readers of tables name the columns; scikit-learn's checks want the words in brackets
     if (kind == "c" or kinds & {"complex", "complex128"}) and not name.startswith("X"):
-        raise ValueError(f"{name} holds complex numbers: give real numbers.")
+        raise ValueError(f"{name} holds complex numbers: give real numbers (Complex data not supported).")
     needed = clocks or name in _COMPLETE and value is not None
     if needed and (lost := int(missing_entries(np.asarray(value, object if listed else None)).sum())):
         raise ValueError(f"{name} has {lost} missing values: leave these examples out of X and {name}.")
