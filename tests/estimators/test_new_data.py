@@ -273,3 +273,28 @@ def test_empty_sequences_are_missing_sequences(form, blank):
     assert said(model.predict, data(X)) == []
     for known in ("", None):
         assert said(MKLClassifier(kernels, C=1.0).fit(data([known, *X[1:]]), Y).predict, new) == []
+
+
+TIMES = pd.Series(pd.date_range("2024-01-01", periods=N, freq="7h", tz="Asia/Tokyo"), index=FRAME.index)
+CLOCK = TIMES.dt.tz_localize(None)
+MIXED = TIMES.astype(object).where(np.arange(N) % 2 == 0, CLOCK.astype(object))
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("form", ["times", "texts"])
+def test_times_with_and_without_a_zone_are_told_apart(form, alone, tmp_path):
+    def data(times):
+        days = pd.DataFrame({"day": times.astype(str) if form == "texts" else times})
+        return days if alone else FRAME[["age"]].assign(**days)
+
+    for fitted, other in ((TIMES, CLOCK), (CLOCK, TIMES)):
+        model = MKLClassifier(C=1.0).fit(data(fitted), Y)
+        model.save(tmp_path / "model.mk")
+        for one in (model, load(tmp_path / "model.mk")):
+            assert one.predict(data(fitted)).tolist() == model.predict(data(fitted)).tolist()
+            for new in (other, MIXED):
+                with pytest.raises(ValueError, match="times of a zone .* in column 'day', .*give all of one kind"):
+                    one.predict(data(new))
+        model.predict(data(fitted.where(fitted.index != "P0")))  # a missing time has no zone
+    with pytest.raises(ValueError, match="in column 'day'" if not alone or form == "times" else "day"):
+        MKLClassifier(C=1.0).fit(data(MIXED), Y)

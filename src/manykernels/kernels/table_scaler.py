@@ -21,7 +21,9 @@ from .frames import are_missing_texts, is_frame, missing_entries, to_numbers, va
 
 KINDS = ("numbers", "columns", "categories", "dates", "decimal commas")
 DAYS_OF_CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}
+ZONE = "zone"  # beside the cycles: the training times had one
 _DATE = re.compile(r"(b')?\s*\d{4}-\d")
+_ZONE = re.compile(r":\d\d.*(Z|[+-]\d\d(:?\d\d)?)\W*$")
 EPSILON = float(np.finfo(float).eps)
 MIN_CYCLES = 1.5  # in the training dates, for a cycle that is used
 
@@ -102,13 +104,22 @@ class TableScaler(Stored, BaseEstimator):
         An entry that is neither is a ValueError that names the column, one of `labels()`.
         """
         kinds = [kind for kind, width in self.parts for _ in range(width)]
-        if x.dtype.kind == "M" or x.dtype.kind not in "OSU" and "dates" not in kinds:
+        if x.dtype.kind not in "OSU" and "dates" not in kinds:
             return x
-        x = x.astype(object)
-        for column, kind, label in zip(x.T, kinds, labels(), strict=True):
+        clock = x.dtype.kind == "M"
+        x = x if clock else x.astype(object)
+        learned = vars(self).get("learned_", [None] * len(self.parts))
+        known = [one for one, (_, width) in zip(learned, self.parts, strict=True) for _ in range(width)]
+        for column, kind, label, one in zip(x.T, kinds, labels(), known, strict=True):
             if kind == "dates":
-                column[np.isnan(days(column, label))] = None
-            elif kind != "categories":
+                if not clock:
+                    column[np.isnan(days(column, label))] = None
+                if len(_zones(column) | (set() if one is None else {ZONE in one})) > 1:
+                    raise ValueError(
+                        f"X has times of a zone and times without one in column {label!r}, or one kind in fit and the "
+                        "other now: give all of one kind."
+                    )
+            elif not clock and kind != "categories":
                 column[:] = to_numbers(column, lambda label=label: [label], "," if kind == "decimal commas" else ".")
         return x
 
@@ -152,8 +163,9 @@ class TableScaler(Stored, BaseEstimator):
         for (kind, width), learned, mean, factor in fitted:
             wanted = {"categories": Indicators, "dates": list}.get(kind, type(None))
             check(isinstance(learned, wanted), f"the {kind} of a part have another state")
-            check(kind != "dates" or set(learned) <= set(DAYS_OF_CYCLES), f"there are cycles {learned!r:.80}")
-            encoded = width if learned is None else learned.width if kind == "categories" else 1 + 2 * len(learned)
+            check(kind != "dates" or set(learned) <= {*DAYS_OF_CYCLES, ZONE}, f"there are cycles {learned!r:.80}")
+            encoded = width if learned is None else learned.width if kind == "categories" else None
+            encoded = 1 + 2 * len(_cycles(learned)) if encoded is None else encoded
             check_value("mean", mean, "f8 encoded", {"encoded": encoded})
             check_value("factor", factor, "f8 width" if kind == "columns" else "number", {"width": width})
 
@@ -179,13 +191,23 @@ def days(column: np.ndarray, name: Any = "") -> np.ndarray:
     return np.where(np.isnat(column), np.nan, column.astype("datetime64[us]").astype(float) / 86_400e6)
 
 
+def _zones(column):
+    """Whether times (n,), or texts of times, have a zone: {True}, {False}, both, or nothing if all are missing."""
+    known = column[~missing_entries(column)]
+    return {column.dtype.kind != "M" and _ZONE.search(str(time)) is not None for time in known}
+
+
+def _cycles(learned):
+    return [name for name in learned if name != ZONE]
+
+
 def _entries(X):
     x = values(X) if is_frame(X) else X.toarray() if sp.issparse(X) else np.asarray(X)
     return x[:, None] if x.ndim == 1 else x  # also of 0 rows
 
 
 def _learn(kind, columns):
-    """What the numbers of a part need to know: the categories, or the names of the cycles."""
+    """What the numbers of a part need to know: the categories, or the names of the cycles, and `ZONE`."""
     if kind == "categories":
         found = Indicators().fit(columns.astype(object))
         found.categories_ = [sorted(categories, key=str) for categories in found.categories_]
@@ -196,7 +218,8 @@ def _learn(kind, columns):
     found = found[~np.isnan(found)]
     span = np.ptp(found) if len(found) else 0.0
     cycles = [name for name, length in DAYS_OF_CYCLES.items() if span > MIN_CYCLES * length]
-    return [name for name in cycles if name != "day" or (found % 1 > 0).any()]
+    cycles = [name for name in cycles if name != "day" or (found % 1 > 0).any()]
+    return cycles + [ZONE] * (True in _zones(columns[:, 0]))
 
 
 def _encode(kind, columns, learned):
@@ -206,5 +229,5 @@ def _encode(kind, columns, learned):
     if kind != "dates":
         return to_numbers(columns, lambda: list(range(columns.shape[1])))
     when = days(columns[:, 0])
-    angles = [2 * np.pi / DAYS_OF_CYCLES[name] * when for name in learned]
+    angles = [2 * np.pi / DAYS_OF_CYCLES[name] * when for name in _cycles(learned)]
     return np.column_stack([when, *(wave(angle) for angle in angles for wave in (np.sin, np.cos))])

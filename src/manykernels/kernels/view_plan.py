@@ -117,7 +117,8 @@ class ViewPlan(Stored):
         if self.name in arrays.X and arrays.X[self.name] is None:
             return self._absent(arrays)
         if self.transformer is not None:
-            return raw_view(arrays, self.where, self.transformer.given, zero)
+            pipe = self.transformer
+            return raw_view(arrays, self.where, pipe.given if pipe.fitted is None else pipe.fitted, zero)
         if self.encoding is not None:
             return string_view(arrays.column(*self.where), self.encoding, zero)
         x = arrays.cut(*self.where)
