@@ -18,7 +18,7 @@ BLOCKS = {
     "_simplex": {"MAX_PAIR_STEP_WEIGHTS": 3},
     "strings.base": {"_ROWS_PER_BLOCK": 7},
     "sequences.packing": {"SEQUENCES_PER_BLOCK": 7},
-    "kernels.align": {"BLOCK_ENTRIES": 200},
+    "kernels.normalize": {"BLOCK_ENTRIES": 200},
     "kernels.matrix_files": {"BYTES_PER_READ": 500},
     "inner.coupled": {"BLOCK": 5},
     "inner.systems": {"MAX_SERIAL_ROWS": 6},

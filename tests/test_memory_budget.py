@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from manykernels import _memory
-from manykernels._memory import SHARES, MemoryBudget
+from manykernels import _limits
+from manykernels._limits import SHARES, MemoryBudget
 from manykernels._validation import parse_bytes
 
-SOURCE = Path(_memory.__file__).parent
+SOURCE = Path(_limits.__file__).parent
 
 
 @pytest.mark.parametrize("part", SHARES)
@@ -17,13 +17,13 @@ def test_a_share_is_a_part_of_the_limit_and_is_asked_for(part):
     limit = parse_bytes("1GB")
     assert MemoryBudget(limit).share(part) == 10**9 // SHARES[part].divisor
     assert MemoryBudget(None).share(part) == SHARES[part].unlimited
-    asked = [f for f in SOURCE.rglob("*.py") if f.name != "_memory.py" and f'"{part}"' in f.read_text()]
+    asked = [f for f in SOURCE.rglob("*.py") if f.name != "_limits.py" and f'"{part}"' in f.read_text()]
     assert asked, f"nobody asks for {part!r}"
 
 
 def test_no_other_file_divides_the_limit():
     pattern = re.compile(r"\b(?:memory_)?limit\s*//\s*\(?\d")
-    found = {f.name for f in SOURCE.rglob("*.py") if f.name != "_memory.py" and pattern.search(f.read_text())}
+    found = {f.name for f in SOURCE.rglob("*.py") if f.name != "_limits.py" and pattern.search(f.read_text())}
     assert not found
 
 

@@ -10,11 +10,9 @@ import manykernels
 
 ROOT = Path(manykernels.__file__).parent
 FLOORS = (  # from the ground up; rooms of one floor do not know each other
-    {"_tags", "_offers", "_declared"},
-    {"_callers", "_memory", "_validation", "_state", "_threads", "_work", "_pictures", "_markup", "loops"},
-    {"_codec", "_simplex", "_central_path"},
+    {"_callers", "_limits", "_validation", "_state", "_threads", "_pictures", "loops"},
+    {"_parts", "_simplex", "_central_path"},
     {"_archive"},
-    {"_parts"},
     {"losses", "solution"},
     {"problem"},
     {"sequences"},
@@ -124,7 +122,7 @@ def test_own_imports_stand_at_the_top_unless_they_bring_numba_or_pytorch():
 
 def test_no_module_of_the_package_is_loaded_by_its_name_as_text():
     users = {name for name, path in modules().items() if "import_module" in path.read_text()}
-    assert users == {"kernels._saved_transformers"}  # which loads modules of scikit-learn
+    assert users == {"kernels.transformers"}  # which loads modules of scikit-learn
 
 
 def test_no_tuple_is_indexed_by_a_comparison():

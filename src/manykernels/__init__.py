@@ -12,7 +12,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ._offers import OFFERS
+from ._callers import OFFERS
 
 __version__ = "0.1.0"
 

@@ -1,27 +1,35 @@
 """Models and checkpoints as files: a zip of a JSON text and of arrays in NumPy's format; no pickle is written or read.
 
 `write` fills a temporary file and moves it to its path when it is complete. `read` does not trust a file: it checks the
-declared sizes before it unpacks, allocates no array that the bytes do not fill, and finds classes only by the tags of
-`_tags`; each class checks its own state. docs/file-format.md describes the format.
+declared sizes before it unpacks, allocates no array that the bytes do not fill, and finds classes only by their tags;
+each class checks its own state. docs/file-format.md describes the format.
+
+States are dictionaries of numbers, texts, arrays, lists of those and other parts, each under its tag. Numbers, texts,
+None and lists are written as JSON values; everything else is a JSON object whose key `is` names its kind. Small arrays
+are written in the text, larger ones as separate members. Each member is used once, so that the length of a file bounds
+the memory that its arrays take.
 """
 
 import errno
 import io
 import json
+import math
 import os
 import platform
+import re
 import stat
 import threading
+import types
 import zipfile
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 
 import numpy as np
+import scipy.sparse as sp
 
 from . import __version__
-from ._codec import Decoder, Encoder
-from ._state import check
-from ._tags import Refused
+from ._state import TRANSFORMER, Refused, check, check_is, check_sparse, reader, tag_of
+from ._validation import Bytes
 
 FORMAT = 2
 TEXT = "manykernels.json"
@@ -31,6 +39,13 @@ QUICK_TO_UNPACK = 2 * 10**7  # bytes that unpack in less than a second
 MIN_TEXT = 2**24  # bytes that the text of every file may unpack to
 DTYPE_KINDS = "biufcmMSU"
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+MAX_INLINE = 8  # entries of an array in the text
+_NUMBER = re.compile(r"[<|][biuf][1248]")
+_KEYS = (str, int, float, type(None), np.generic)  # keys of dicts
+_PAIRWISE, _PROCESS = "sklearn.metrics.pairwise", "sklearn.gaussian_process.kernels"
+_FUNCTIONS = ("_kernel", "_similarity", "_distances")
+_WORDS = {tuple: "tuple", set: "set", frozenset: "frozenset"}
+_MAKERS = {"tuple": tuple, "set": set, "frozenset": frozenset, "slice": lambda items: slice(*items), "pairs": dict}
 
 
 def write(path, kind, content, packed=True):
@@ -173,3 +188,189 @@ def _header(head):
     """(shape, Fortran order, dtype, offset of the entries) of an array in NumPy's format."""
     stream = io.BytesIO(head)
     return *_HEADERS[np.lib.format.read_magic(stream)](stream), stream.tell()
+
+
+class Encoder:
+    """Encodes values as JSON; `arrays` {name: array} are the members to write beside the text."""
+
+    def __init__(self):
+        self.arrays = {}
+
+    def encode(self, value, where):
+        """`value` as JSON; `where` is its path in the model, for errors."""
+        if isinstance(value, Bytes):
+            return int(value)
+        if value is None or type(value) in (bool, int, float, str):
+            return value
+        if isinstance(value, list):
+            return self._list(value, where)
+        if isinstance(value, np.ndarray):
+            return self._array(value, where)
+        if isinstance(value, np.generic) and _NUMBER.fullmatch(value.dtype.str):
+            return {"is": "scalar", "dtype": value.dtype.str, "value": value.item()}
+        if isinstance(value, np.generic):
+            return {"is": "entry", "of": self._aside(np.asarray(value))}
+        if isinstance(value, os.PathLike):
+            return os.fspath(value)
+        if type(value) in _WORDS:
+            return {"is": _WORDS[type(value)], "items": self._list(value, where)}
+        if type(value) is slice:
+            return {"is": "slice", "items": self._list([value.start, value.stop, value.step], where)}
+        if isinstance(value, dict):
+            return self._dict(value, where)
+        if sp.issparse(value) and value.format == "csr":
+            parts = self._list([value.data, value.indices, value.indptr], where)
+            return {"is": "csr", "array": isinstance(value, sp.sparray), "shape": value.shape, "items": parts}
+        return self._other(value, where)
+
+    def _list(self, items, where):
+        return [self.encode(item, f"{where}[{i}]") for i, item in enumerate(items)]
+
+    def _states(self, state, where):
+        return {key: self.encode(item, f"{where}.{key}") for key, item in state.items()}
+
+    def _dict(self, value, where):
+        strange = [key for key in value if not isinstance(key, _KEYS)]
+        if strange:
+            raise ValueError(f"{where} has the key {strange[0]!r}, which cannot be saved: use a number or a text.")
+        if all(type(key) is str for key in value):
+            return {"is": "dict", "items": self._states(value, where)}
+        items = [[self.encode(key, where), self.encode(item, f"{where}.{key}")] for key, item in value.items()]
+        return {"is": "pairs", "items": items}
+
+    def _array(self, value, where):
+        if value.dtype == object:
+            return {"is": "objects", "shape": value.shape, "items": self._list(value.ravel().tolist(), where)}
+        mine = value.flags.f_contiguous and not value.flags.c_contiguous  # a member keeps the order of entries
+        if value.size <= MAX_INLINE and _NUMBER.fullmatch(value.dtype.str) and not mine:
+            return {"is": "numbers", "dtype": value.dtype.str, "shape": value.shape, "items": value.ravel().tolist()}
+        return {"is": "array", "of": self._aside(value)}
+
+    def _aside(self, array):
+        """The name of the member that holds the array."""
+        name = f"a{len(self.arrays)}"
+        self.arrays[name] = array
+        return name
+
+    def _other(self, value, where):
+        module, name, tag = type(value).__module__, type(value).__qualname__, tag_of(type(value))
+        if tag is not None and hasattr(value, "to_state"):  # a user's object may lack it
+            node = {"is": "part", "tag": tag[0], "version": tag[1]}
+            if not module.startswith(f"{__package__}."):
+                node["class"] = f"{module}.{name}"
+            return node | {"state": self._states(value.to_state(), where or name)}
+        if is_function(value):
+            return {"is": "function", "name": value.__name__}
+        if module.startswith("sklearn.") and hasattr(value, "transform"):  # scikit-learn's transformer
+            node = {"is": "part", "tag": TRANSFORMER[0], "version": TRANSFORMER[1]}
+            return node | {"state": self._states(reader(TRANSFORMER, {}).to_state(value), where)}
+        if module == _PROCESS:
+            return {"is": "process", "name": name, "state": self._states(value.get_params(deep=False), where)}
+        raise ValueError(f"{where} = {value!r} cannot be saved without pickle: {_cure(value)}, or pickle the model.")
+
+
+def _cure(value):
+    """The cure for a value that cannot be written."""
+    cls = type(value)
+    strange = isinstance(value, type) or hasattr(value, "__code__")  # a user's function
+    if strange or cls.__module__.partition(".")[0] in (__package__, "sklearn", "builtins", "numpy"):
+        return "use a kernel of manykernels.kernels, kernels='precomputed' or a plain value in its place"
+    solves, stored = hasattr(value, "solve"), hasattr(value, "to_state")  # a user's object
+    solver = "a fitted model does not need its solver, so set_params(solver='auto') first, or " if solves else ""
+    wants = "" if stored else ", to_state() and from_state(state)"
+    name = cls.__qualname__
+    return f'{solver}give {name} a file_tag = ("name", 1){wants}, and load with parts=[{name}]'
+
+
+def is_function(value):
+    """Whether it is a kernel function of scikit-learn; files hold its name."""
+    plain = isinstance(value, types.FunctionType) and value.__module__ == _PAIRWISE
+    return plain and value.__name__.endswith(_FUNCTIONS) and not value.__name__.startswith("_")
+
+
+class Decoder:
+    """Decodes JSON with the arrays of an `Archive`; `found` are classes from outside the package, by tag.
+
+    Old checkpoints have arrays whose zeros no bytes fill: all together may have `most` entries.
+    """
+
+    def __init__(self, archive, found, most=-1):
+        self.archive, self.found, self.left = archive, found, most
+        self.unread = set(archive.checksums())
+
+    def decode(self, node):
+        if isinstance(node, list):
+            return [self.decode(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        kind = node["is"]
+        if kind == "part":
+            tag = check_is("a tag", node["tag"], str)[:80], check_is("a version", node["version"], int)
+            cls = reader(tag, self.found, str(node.get("class", ""))[:80])
+            return cls.from_state(self._state(node["state"]))
+        if kind == "dict":
+            return self._state(node["items"])
+        if kind in ("array", "entry"):
+            array = self._member(node["of"])
+            return array if kind == "array" else array[()]
+        if kind == "scalar":
+            check(isinstance(node["value"], bool | int | float), "a number is something else")
+            return _number(node["dtype"]).type(node["value"])
+        if kind == "numbers":
+            check(len(node["items"]) <= MAX_INLINE, "an array in the text is too long")
+            return np.array(node["items"], _number(node["dtype"])).reshape(node["shape"])
+        if kind in ("bits", "few"):
+            return self._spread(node, math.prod(node["shape"]))
+        if kind in ("function", "process"):
+            return _of_sklearn(kind, node["name"], self._state(node.get("state", {})))
+        items = self.decode(check_is(f"a {kind!r:.80}", node["items"], list))
+        if kind == "objects":
+            value = np.empty(len(items), dtype=object)
+            for i, item in enumerate(items):
+                value[i] = item
+            return value.reshape(node["shape"])
+        if kind == "csr":
+            check_sparse(*items, *node["shape"])
+            return (sp.csr_array if node["array"] else sp.csr_matrix)(tuple(items), shape=tuple(node["shape"]))
+        check(kind in _MAKERS, f"it holds the unknown kind {kind!r:.80}")
+        return _MAKERS[kind](items)
+
+    def _state(self, items):
+        return {name: self.decode(item) for name, item in check_is("a state", items, dict).items()}
+
+    def _member(self, name):
+        check(re.fullmatch("a[0-9]{1,9}", name), f"an array is called {name[:80]!r}")
+        self.unread.remove(f"{name}.npy")
+        return self.archive.array(f"{name}.npy")
+
+    def _spread(self, node, size):
+        """An array of bits, or one of zeros but for a few entries."""
+        check(0 <= size <= self.left, f"an array has {size} entries")
+        self.left -= size
+        entries = self._member(node["of"])
+        if node["is"] == "bits":
+            return np.unpackbits(entries, count=size).view(bool).reshape(node["shape"])
+        value = np.zeros(size, entries.dtype)
+        value[self._member(node["at"])] = entries
+        return value.reshape(node["shape"])
+
+
+def _number(name):
+    check(_NUMBER.fullmatch(name), f"it names the dtype {name[:80]!r}")
+    return np.dtype(name)
+
+
+def _of_sklearn(kind, name, state):
+    """A kernel function of scikit-learn, or a kernel of its Gaussian processes, made from its parameters."""
+    from sklearn.gaussian_process import kernels
+    from sklearn.metrics import pairwise
+
+    found = getattr(pairwise if kind == "function" else kernels, name, None)  # a module of scikit-learn
+    if kind == "function":
+        check(is_function(found), f"it names {name[:80]!r} where a kernel of scikit-learn should be")
+        return found
+    named = isinstance(found, type) and issubclass(found, kernels.Kernel) and found.__module__ == _PROCESS
+    check(named, f"it names {name[:80]!r} where a kernel of Gaussian processes should be")
+    kernel = found(**state)
+    check(kernel.get_params(deep=False).keys() == state.keys(), f"{name} has other parameters")
+    return kernel

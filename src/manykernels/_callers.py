@@ -1,7 +1,15 @@
-"""The caller of the package, so that a warning names the user's line at any depth."""
+"""Calls across rooms: the user's line, for warnings, and functions of upper rooms that lower rooms call.
+
+`manykernels/__init__.py`, above all rooms, registers the functions. `model.report(...)` calls
+`OFFERS["report"]()`, which imports the room `report` and returns `make_report`.
+"""
 
 import sys
+from collections.abc import Callable
 from types import FrameType
+from typing import Any
+
+OFFERS: dict[str, Callable[[], Callable[..., Any]]] = {}
 
 
 def caller_level() -> int:

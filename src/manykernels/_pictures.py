@@ -1,5 +1,12 @@
-"""Helpers of all pictures: colours, axes, names, curves, notes; they import matplotlib on first use."""
+"""Helpers of all pictures: colours, axes, names, curves, notes; and HTML from the templates of the package.
 
+matplotlib and jinja2 are imported on first use.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -8,6 +15,8 @@ import numpy as np
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vP*"
 GREY, MAX_NAME = "0.65", 34  # letters of a name
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
+_LOST = dict.fromkeys(range(0xFDD0, 0xFDF0), "\ufffd")  # noncharacters, which mark elements in sentences of a report
 
 
 def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, np.ndarray]:
@@ -115,3 +124,25 @@ def legend(ax: Any, many: int = 5, shift: float = 1.02, **options: Any) -> None:
         options |= dict(loc="upper left", bbox_to_anchor=(shift, 1.0), borderaxespad=0.0)
     if labels:
         ax.legend(lines, labels, frameon=False, fontsize="small", **options)
+
+
+def render(template: str, marks: dict[int, str] = _LOST, **values: Any) -> str:
+    """The HTML of a template of the package; every value is escaped, then `marks` become elements of sentences."""
+    return _clean(_templates().get_template(template).render(**values)).translate(marks)
+
+
+def writable(text: str) -> str:
+    """The text with lone surrogates, control characters and marks replaced, so that every file can hold it."""
+    return text if text.isascii() and text.isprintable() else _clean(text).translate(_LOST)
+
+
+def _clean(text):
+    return _CONTROL.sub("\ufffd", text.encode("utf-8", "replace").decode("utf-8"))
+
+
+@cache
+def _templates() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # on first use: `import manykernels` stays cheap
+
+    return Environment(loader=PackageLoader("manykernels", ""), autoescape=True, undefined=StrictUndefined,
+                       trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.do"])  # fmt: skip

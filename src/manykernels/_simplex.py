@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.linalg as la
 
-from ._work import spend
+from ._limits import spend
 
 MAX_PAIR_STEP_WEIGHTS = 1000  # with more weights pair steps are slow
 DUAL_STEPS, LINE_TRIALS = 40, 30

@@ -13,7 +13,7 @@ from covering import covering
 from problems import evaluate, partner
 
 from manykernels import losses
-from manykernels._work import Allowance, Exhausted
+from manykernels._limits import Allowance, Exhausted
 from manykernels.banks import DenseBank
 from manykernels.banks.choice import explicit_bank
 from manykernels.banks.features import FeatureBank, FeatureVectors

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import manykernels
 from manykernels import MKLClassifier
-from manykernels._tags import TAGS
+from manykernels._state import TAGS
 from manykernels.banks.words.linadd import WordBank
 from manykernels.kernels import KernelList
 from manykernels.sequences import Alphabet

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
-from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressorCV, _memory
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressorCV, _limits
 from manykernels.banks import DenseBank
 from manykernels.estimators import shared_kernels
 from manykernels.estimators.scored_fits import SCORED_TOL, ScoredFits
@@ -82,7 +82,7 @@ def test_the_rounds_share_the_kernels_of_a_fold_if_all_folds_fit_in_memory(monke
     search = MKLRegressorCV([RBF(gamma="scale")], Cs=10, regularizer=2, cv=3)
     kept = search.fit(X, X[:, 0]).cv_results_["mean_test_score"]
     assert len(computed) == 3 + 1
-    monkeypatch.setitem(_memory.SHARES, "matrices of folds", _memory.Share(1, 2 * 8 * len(X) ** 2))
+    monkeypatch.setitem(_limits.SHARES, "matrices of folds", _limits.Share(1, 2 * 8 * len(X) ** 2))
     again = search.fit(X, X[:, 0]).cv_results_["mean_test_score"]
     assert len(computed) > 4 + 2 * 3
     np.testing.assert_array_equal(again, kept)

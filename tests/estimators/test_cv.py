@@ -12,7 +12,7 @@ from sklearn.preprocessing import scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
-from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, _memory, load
+from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, _limits, load
 from manykernels.banks.subset import SubsetBank
 from manykernels.estimators import shared_kernels
 from manykernels.estimators.search import choose_candidate
@@ -155,7 +155,7 @@ def test_kernels_are_computed_once_where_they_do_not_depend_on_the_fold(monkeypa
 def test_folds_that_cannot_share_have_banks_of_their_own(why, monkeypatch):
     splits = list(KFold(3, shuffle=True, random_state=0).split(Y))
     if why == "no room":
-        monkeypatch.setitem(_memory.SHARES, "matrices of folds", _memory.Share(1, 100))
+        monkeypatch.setitem(_limits.SHARES, "matrices of folds", _limits.Share(1, 100))
     else:
         splits = [(np.r_[train, train[:9]], test) for train, test in splits]
     model = MKLClassifierCV(WIDTHS, Cs=CS, regularizer=NORMS, cv=splits, scoring=total, tol=1e-7).fit(X, Y)

@@ -16,7 +16,7 @@ from sklearn.gaussian_process.kernels import RationalQuadratic
 from sklearn.metrics.pairwise import laplacian_kernel
 
 import manykernels
-from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, _tags, kernels, losses, solvers, strings
+from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, _state, kernels, losses, solvers, strings
 from manykernels import regularizers as r
 from manykernels._archive import TEXT, read, write
 from manykernels.inspect import weights_table
@@ -208,7 +208,7 @@ def test_a_class_that_is_renamed_or_moved_breaks_no_file(tmp_path, monkeypatch):
     with zipfile.ZipFile(path) as file:
         text = file.read(TEXT)
     assert not any(name in text for name in (b"manykernels.", b"RBF", b"Predictor", b"MKLClassifier"))
-    monkeypatch.setitem(_tags.TAGS, RBF.file_tag, Moved)
+    monkeypatch.setitem(_state.TAGS, RBF.file_tag, Moved)
     again = manykernels.load(path)
     assert type(again.kernels[0]) is Moved
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
@@ -216,7 +216,7 @@ def test_a_class_that_is_renamed_or_moved_breaks_no_file(tmp_path, monkeypatch):
 
 def test_loading_the_estimators_registers_every_class():
     listed = (Path(__file__).parents[1] / "files" / "tags.txt").read_text().split("\n")[:-1]
-    code = "import manykernels.estimators, manykernels._tags as t; print(*(f'{a} {b}' for a, b in t.TAGS), sep='\\n')"
+    code = "import manykernels.estimators, manykernels._state as t; print(*(f'{a} {b}' for a, b in t.TAGS), sep='\\n')"
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert sorted(found.split("\n")[:-1]) == listed
 
@@ -228,10 +228,10 @@ def test_two_classes_of_the_package_cannot_share_a_tag():
 
 
 def test_every_tag_leads_to_a_class_with_a_state_and_back():
-    for tag in _tags.TAGS:
-        cls = _tags.reader(tag, {})
+    for tag in _state.TAGS:
+        cls = _state.reader(tag, {})
         assert (
-            _tags.tag_of(cls) == max(t for t in _tags.TAGS if t[0] == tag[0])
+            _state.tag_of(cls) == max(t for t in _state.TAGS if t[0] == tag[0])
             and hasattr(cls, "to_state")
             and hasattr(cls, "from_state")
         )
@@ -239,8 +239,8 @@ def test_every_tag_leads_to_a_class_with_a_state_and_back():
     parts = {cls for cls in exported if isinstance(cls, type) and issubclass(cls, (losses.Loss, r.Regularizer, Kernel))}
     abstract = {"Kernel", "Loss", "Regularizer", "TwoStage"}
     without = {"Fitted", "Separable"}  # they hold functions, or objects of others
-    assert {cls.__name__ for cls in parts if _tags.tag_of(cls) is None} - abstract == without
-    assert all(_tags.tag_of(cls) for cls in solvers.SOLVERS.values())
+    assert {cls.__name__ for cls in parts if _state.tag_of(cls) is None} - abstract == without
+    assert all(_state.tag_of(cls) for cls in solvers.SOLVERS.values())
 
 
 def test_a_pickle_is_called_one(tmp_path):

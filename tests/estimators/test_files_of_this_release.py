@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import manykernels
-from manykernels import _tags
+from manykernels import _state
 from manykernels._archive import TEXT
 from manykernels.solvers import checkpoint_file, solve
 
@@ -76,9 +76,9 @@ def test_the_files_are_small_and_their_tags_are_still_known():
         with zipfile.ZipFile(path) as file:
             text = file.read(TEXT).decode()
         tags |= {(node["tag"], node["version"]) for node in parts(json.loads(text))}
-    assert tags <= _tags.TAGS.keys()
+    assert tags <= _state.TAGS.keys()
     listed = [line.rsplit(maxsplit=1) for line in (FILES / "tags.txt").read_text().splitlines()]
-    assert {(name, int(version)) for name, version in listed} == _tags.TAGS.keys(), "add new tags to tags.txt"
+    assert {(name, int(version)) for name, version in listed} == _state.TAGS.keys(), "add new tags to tags.txt"
     rooms = {name.partition("/")[0] for name, _ in tags}
     assert rooms >= {"estimator", "predictor", "bank", "kernel", "sequences", "alphabet", "loss", "regularizer"}
 

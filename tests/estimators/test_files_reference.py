@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from manykernels._codec import Decoder, Encoder
+from manykernels._archive import Decoder, Encoder
 from manykernels._state import check_sparse, check_value, read_entries
 from manykernels.kernels import Linear
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival, load
-from manykernels._codec import _cure
+from manykernels._archive import _cure
 from manykernels.estimators.lsgkm import START
 from manykernels.estimators.persist import restore, state_of
 from manykernels.kernels import RBF, Linear

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import manykernels
 from manykernels import MKLClassifier, _archive
-from manykernels._codec import Decoder
+from manykernels._archive import Decoder
 from manykernels.kernels import RBF, Linear
 
 X = np.random.default_rng(0).normal(size=(30, 10))

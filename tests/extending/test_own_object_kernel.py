@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, load
 from manykernels.banks.pairwise import PairwiseBank
 from manykernels.kernels import RBF, Constant, Identity, Kernel, KernelList, KernelStack, Linear
-from manykernels.kernels._naming import describe
+from manykernels.kernels._requests import describe
 from manykernels.solvers import Solver
 
 rng = np.random.default_rng(0)

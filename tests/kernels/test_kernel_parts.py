@@ -29,7 +29,7 @@ from manykernels.kernels import (
     rbf_grid,
     table_scaler,
 )
-from manykernels.kernels._median import median_between
+from manykernels.kernels._scaled import median_between
 from manykernels.kernels.auto import choose_kernels
 from manykernels.kernels.base import Fitted
 from manykernels.kernels.nystroem import approximated

@@ -10,7 +10,7 @@ from manykernels import Views
 from manykernels.banks import PairwiseBank
 from manykernels.banks.choice import explicit_bank
 from manykernels.kernels import RBF, Identity, KernelList, Laplacian, Linear, Nystroem, On, Polynomial, nystroem
-from manykernels.kernels._median import median_between
+from manykernels.kernels._scaled import median_between
 from manykernels.kernels.spec import KernelSpec
 from manykernels.strings import Spectrum
 

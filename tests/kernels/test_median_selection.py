@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manykernels.kernels._median import _median
+from manykernels.kernels._scaled import _median
 
 
 def by_sorting(values, w):

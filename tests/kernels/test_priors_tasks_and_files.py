@@ -16,8 +16,8 @@ from manykernels import MKLClassifier, _archive
 from manykernels import load as load_model
 from manykernels.estimators.persist import restore, state_of
 from manykernels.kernels import RBF, Categorical, Constant, Identity, KernelList, KernelSpec, Linear, multi_task
-from manykernels.kernels._saved_transformers import Transformer
 from manykernels.kernels.tasks import Tasked
+from manykernels.kernels.transformers import Transformer
 
 rng = np.random.default_rng(6)
 X, y = rng.normal(size=(20, 3)), np.arange(20) % 2

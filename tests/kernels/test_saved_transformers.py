@@ -16,7 +16,7 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 import manykernels
 from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
 from manykernels.kernels import RBF, Categorical, Features, Linear, On
-from manykernels.kernels._saved_transformers import Transformer
+from manykernels.kernels.transformers import Transformer
 from manykernels.pairs import Pairs, Pairwise
 
 rng = np.random.default_rng(0)

@@ -4,7 +4,7 @@ import math
 import re
 from html.parser import HTMLParser
 
-from manykernels import _markup
+from manykernels import _pictures
 from manykernels.report._html import MARKS
 from manykernels.report._page import TOOLS
 
@@ -104,7 +104,7 @@ def plain(sentence):
 
 def sentence(macro, facts):
     """A sentence of templates/sentences.html.jinja as text."""
-    template = _markup._templates().get_template("report/templates/sentences.html.jinja")
+    template = _pictures._templates().get_template("report/templates/sentences.html.jinja")
     made = getattr(template.make_module({**TOOLS, "facts": facts}), macro)()
     return Page(f"<p>{str(made).translate(MARKS)}</p>").words
 

@@ -21,8 +21,8 @@ import write as written  # noqa: E402
 from hostile import as_npy, pack, sweep, unpack  # noqa: E402
 
 import manykernels  # noqa: E402
-from manykernels._codec import Encoder  # noqa: E402
-from manykernels._tags import TAGS, reader  # noqa: E402
+from manykernels._archive import Encoder  # noqa: E402
+from manykernels._state import TAGS, reader  # noqa: E402
 from manykernels.kernels import RBF, Linear  # noqa: E402
 
 KINDS = ("kernel", "loss", "regularizer", "weighting", "solver", "prior")

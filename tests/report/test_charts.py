@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from manykernels import _markup
+from manykernels import _pictures
 from manykernels.report import _charts, _page
 
 
 def drawn(chart, *given, **options):
     """[{attribute: value} of each mark] of a chart of templates/charts.html.jinja, and its text."""
-    template = _markup._templates().get_template("report/templates/charts.html.jinja")
+    template = _pictures._templates().get_template("report/templates/charts.html.jinja")
     page = getattr(template.make_module(_page.TOOLS), chart)(*given, **options)
     return [dict(re.findall(r'([\w-]+)="([^"]*)"', mark)) for mark in re.findall("<(?!/|text|tspan)[^>]*>", page)], page
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from manykernels import losses
-from manykernels._work import Allowance
+from manykernels._limits import Allowance
 from manykernels.banks import DenseBank
 from manykernels.banks.features import FeatureBank
 from manykernels.inner import InnerProblem

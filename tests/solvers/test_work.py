@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from manykernels import MKLClassifier, losses, regularizers, solvers
-from manykernels._work import Allowance, Exhausted, spend
+from manykernels._limits import Allowance, Exhausted, spend
 from manykernels.banks import DenseBank
 from manykernels.kernels import Linear
 from manykernels.problem import Problem

@@ -25,7 +25,7 @@ from manykernels.kernels import (
     multiplicative,
     target_alignments,
 )
-from manykernels.kernels.align import centred_products
+from manykernels.kernels.normalize import centred_products
 from manykernels.regularizers import Align, AlignF, BestSingle, EasyMKL, Fixed, LpNorm, Uniform
 from manykernels.regularizers.weightings import best_single
 

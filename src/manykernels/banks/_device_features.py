@@ -9,7 +9,7 @@ its rounding. The host computes the features of other kernels, which are then co
 
 import numpy as np
 
-from .._memory import DEVICE_SHARES
+from .._limits import DEVICE_SHARES
 from ..kernels.nystroem import Nystroem
 from ..kernels.pair_blocks import span
 from ..kernels.random_features import RandomFeatures

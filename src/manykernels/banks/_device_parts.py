@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from .._declared import declared
-from .._memory import DEVICE_SHARES, MemoryBudget
+from .._limits import DEVICE_SHARES, MemoryBudget
+from .._parts import declared
 from ._device_loops import mix, multiply
 
 BASES = ("dot", "sqdist", "l1", "chi2", "min", "same")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._declared import declared
+from .._parts import declared
 from .._threads import limit_blas, run_blocks
 from ..kernels.pair_blocks import span
 

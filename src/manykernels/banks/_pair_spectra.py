@@ -1,4 +1,4 @@
-"""The correction of the precomputed kernels of one side, for training and new objects: see `kernels.spectra`."""
+"""The correction of the precomputed kernels of one side, for training and new objects: see `kernels.normalize`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._state import Stored
-from ..kernels.spectra import corrected, projected
+from ..kernels.normalize import corrected, projected
 
 
 @dataclass(frozen=True, eq=False)

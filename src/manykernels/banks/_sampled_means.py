@@ -19,7 +19,7 @@ weight p and the variance V' = Σ_out p_i ‖z_i‖² that the sample lacks. The
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from .._memory import MemoryBudget
+from .._limits import MemoryBudget
 from .._threads import limit_blas
 from ..kernels.normalize import precision
 

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .._state import Stored
-from .._tags import Tagged
+from .._state import Stored, Tagged
 from ..inner.matrix_free import MatrixFreeProblem
 from ..losses.base import Loss
 from ._blockwise import BlockOperator, warn_blockwise

@@ -8,10 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .._memory import MemoryBudget
+from .._limits import MemoryBudget
 from .._threads import limit_blas, run_blocks, slices
-from ..kernels.normalize import inverse_root, precision, scales
-from ..kernels.spectra import corrected
+from ..kernels.normalize import corrected, inverse_root, precision, scales
 from ..kernels.stack import KernelStack
 from ._stack import FEW_ENTRIES, STACK_ROWS, RootedStack, Stack
 from ._stack_checks import floor, is_indefinite, largest_skew, not_0, spread_out, survey_exactly
@@ -39,7 +38,7 @@ class DenseBank(Bank):
     n_jobs : int, optional
         Threads.
     psd : {"warn", "clip", "shift", "error"}
-        Treatment of kernels that are not positive semidefinite, see `kernels.spectra`.
+        Treatment of kernels that are not positive semidefinite, see `kernels.normalize`.
 
     Examples
     --------

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from .._declared import declared
-from ..kernels.normalize import inverse_root
-from ..kernels.spectra import projected
+from .._parts import declared
+from ..kernels.normalize import inverse_root, projected
 from ..kernels.stack import KernelStack
 from ._stack import RootedStack, Stack
 from .base import Predictor

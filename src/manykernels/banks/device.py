@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .._memory import DEVICE_SHARES
+from .._limits import DEVICE_SHARES
 from ..inner.device import DeviceProblem
 from ..kernels.pair_blocks import BlockSide
 from ..losses.base import Loss

@@ -11,7 +11,7 @@ from copy import copy
 import numpy as np
 from scipy.sparse import issparse
 
-from .._memory import MemoryBudget
+from .._limits import MemoryBudget
 from .._state import check, check_value
 from ..kernels.linear import Linear
 from ..kernels.normalize import kind_of, precision

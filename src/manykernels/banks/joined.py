@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._declared import declared
+from .._parts import declared
 from .._state import check, check_value
 from .base import Predictor
 from .explicit import ExplicitBank

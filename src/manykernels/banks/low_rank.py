@@ -9,7 +9,7 @@ block of examples at a time.
 
 import numpy as np
 
-from .._memory import MemoryBudget
+from .._limits import MemoryBudget
 from .._state import check, check_value
 from ..kernels.nystroem import Nystroem
 from ..kernels.view_data import View

@@ -6,9 +6,9 @@ import numpy as np
 
 from .._parts import Part
 from .._validation import check_choice
-from ..kernels.named_parameters import named_params, with_named
+from ..kernels.normalize import PSD
 from ..kernels.pairs import Pairs
-from ..kernels.spectra import PSD
+from ..kernels.spec import named_params, with_named
 from ._pair_side import ANY, SAME, PairSide, objects_of
 from ._vec_trick import Places
 from .base import Bank, Source

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .._memory import MemoryBudget
+from .._limits import MemoryBudget
 from ..inner.matrix_free import MatrixFreeProblem
 from ..kernels.normalize import check_normalize, precision, scales
 from ..losses.base import Loss

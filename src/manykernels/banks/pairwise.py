@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import issparse
 
-from .._memory import SHARES, MemoryBudget
+from .._limits import SHARES, MemoryBudget
 from .._threads import n_threads, run_blocks
 from .._validation import parse_bytes, shown
 from ..inner.systems import cut_out

@@ -15,13 +15,12 @@ from ..banks.choice import FEATURES
 from ..kernels import Kernel, KernelSpec
 from ..kernels.annotated import read_annotated
 from ..kernels.column_kinds import has_words
+from ..kernels.features import APPROXIMATIONS
 from ..kernels.frames import check_names, completed, is_frame
-from ..kernels.low_rank import APPROXIMATIONS
-from ..kernels.normalize import CHOICES_OF_MODELS, kind_of
+from ..kernels.normalize import CHOICES_OF_MODELS, PSD, kind_of
 from ..kernels.pairs import Pairs
 from ..kernels.precomputed import holds_tables
 from ..kernels.spec import as_spec
-from ..kernels.spectra import PSD
 from ..kernels.transformers import reads_of
 from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views

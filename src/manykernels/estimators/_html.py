@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._markup import render
+from .._pictures import render
 from .check_inputs import optional
 
 _MAX_KERNELS = 12

@@ -4,7 +4,7 @@ import re
 from typing import Any, Self
 
 from .._parts import with_params
-from ..kernels.named_parameters import named, named_params, with_named
+from ..kernels.spec import named, named_params, with_named
 
 _MAX_NAMED_KERNELS = 20  # whose parameters a notebook lists
 _EXAMPLES = {"regularizer": "LpNorm(2)", "loss": "losses.Huber()", "solver": 'Solver("level")'}

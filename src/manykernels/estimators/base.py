@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import solvers
 from .._archive import write
-from .._declared import declared_by_keyword
-from .._offers import OFFERS
-from .._tags import Tagged
+from .._callers import OFFERS
+from .._parts import declared_by_keyword
+from .._state import Tagged
 from .._validation import check_choice, parse_bytes
 from ..banks.base import Source
 from ..banks.choice import choose_bank, stack_bank

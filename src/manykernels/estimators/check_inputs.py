@@ -12,12 +12,19 @@ from .._validation import shown
 from ..banks.dense import default_names
 from ..kernels.annotated import obs_columns, read_annotated
 from ..kernels.column_kinds import is_number_text
-from ..kernels.entries import check_entries, check_masks
-from ..kernels.frames import is_frame, is_pandas, listed, missing_entries, not_numeric, without_na
+from ..kernels.frames import (
+    check_entries,
+    check_masks,
+    is_frame,
+    is_pandas,
+    listed,
+    missing_entries,
+    not_numeric,
+    without_na,
+)
 from ..kernels.rows import check_rows, ids_of
 from ..kernels.stack import KernelStack
-from ..kernels.stack_columns import StackColumns
-from ..kernels.stack_examples import StackExamples
+from ..kernels.stack_examples import StackColumns, StackExamples
 from ..kernels.view_data import checked_view, is_views
 from ..kernels.views import Views
 

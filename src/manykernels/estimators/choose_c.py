@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from .._memory import MemoryBudget
+from .._limits import MemoryBudget
 from .._validation import check_number, parse_bytes
 from ..solution import Solution
 from .progress import show_count

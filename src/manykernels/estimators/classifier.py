@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 
 from .. import losses
-from .._declared import declared_by_keyword
+from .._parts import declared_by_keyword
 from .._validation import check_choice, shown
 from ..kernels.annotated import obs_columns
 from ..streaming import is_source

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._declared import declared
+from .._parts import declared
 from .._validation import check_number, parse_bytes
 from ..banks.compact import CompactPredictor, density_of, keeps_support, members_of, operations
 from ..banks.pairwise_predictor import PairwisePredictor

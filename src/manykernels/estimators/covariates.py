@@ -18,8 +18,7 @@ from .._callers import caller_level
 from .._state import check, check_is, check_value
 from .._validation import shown
 from ..kernels.column_kinds import describe, is_number_text
-from ..kernels.entries import check_entries
-from ..kernels.frames import check_names, is_frame, listed, missing_entries, to_numbers
+from ..kernels.frames import check_entries, check_names, is_frame, listed, missing_entries, to_numbers
 from ..regularizers import Regularizer
 from ..weighting import Uniform
 from .check_inputs import optional, refuse_iterator

@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from .. import regularizers
-from .._declared import declared_by_keyword
+from .._parts import declared_by_keyword
 from ..inner.systems import blas_for
 from ..kernels.annotated import obs_columns, opened_column
 from ..kernels.rows import check_beside

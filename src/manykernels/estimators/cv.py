@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from .._declared import declared_by_keyword
+from .._parts import declared_by_keyword
 from .check_inputs import optional
 from .classifier import MKLClassifier
 from .cross_validated import CrossValidated

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
-from .._declared import declared
+from .._parts import declared
 
 FROM_DECISIONS = (  # methods of the estimators that ask `_decide` for the decisions
     "predict", "decision_function", "predict_proba", "predict_log_proba", "score", "score_samples", "centre_distances",

@@ -4,7 +4,7 @@ import sys
 import warnings
 from typing import Any
 
-from .._memory import machine_memory
+from .._limits import machine_memory
 from .._threads import n_threads
 from ..banks.choice import MIN_FLOAT32_GAP
 from .progress import PLAIN_SECONDS, in_words

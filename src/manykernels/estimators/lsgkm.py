@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from .._archive import MAX_RATIO, MIN_UNPACKED, replacing
-from .._tags import reader
+from .._state import reader
 from ..banks.pairwise_predictor import PairwisePredictor
 from ..kernels.kernel_list import KernelList
 from ..kernels.normalize import inverse_root

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin
 
-from .._declared import declared_by_keyword
+from .._parts import declared_by_keyword
 from .._validation import check_choice, check_number
 from ..regularizers.base import Regularizer
 from ._available import available_if

@@ -10,8 +10,7 @@ from sklearn.base import is_classifier
 
 from .. import pairs, solvers, strings  # noqa: F401  # loaded, so that their classes are registered
 from .._archive import check_file, read, wholeness
-from .._state import check, check_is, check_plain, check_value, entries, read_entries
-from .._tags import outside
+from .._state import check, check_is, check_plain, check_value, entries, outside, read_entries
 from .._validation import check_choice, check_number, parse_bytes
 from ..banks import choice  # noqa: F401  # as above
 from ..banks.base import Predictor
@@ -132,9 +131,7 @@ def restore(cls, state):
     model._check_params()
     predictor = check_is("predictor", model.predictor_, Predictor)
     n, M = predictor.sizes()
-    present = {
-        entry: spec.removeprefix("?") for entry, _, spec in entries(FITTED) if spec[0] != "?" or entry in state
-    }
+    present = {entry: spec.removeprefix("?") for entry, _, spec in entries(FITTED) if spec[0] != "?" or entry in state}
     outputs = n_outputs(model)
     read_entries(present, state, n=n, M=M, T=outputs)
     check_model(model, vars(model), predictor, params)

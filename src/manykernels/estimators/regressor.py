@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from .. import losses
-from .._declared import declared_by_keyword
+from .._parts import declared_by_keyword
 from ..kernels.annotated import obs_columns
 from ..losses.base import Loss
 from ..streaming import is_source

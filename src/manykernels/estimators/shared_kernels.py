@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .. import regularizers
-from .._memory import MemoryBudget
+from .._limits import MemoryBudget
 from .._validation import parse_bytes
 from ..banks.base import Source
 from ..banks.choice import choose_bank, choose_device

@@ -10,15 +10,14 @@ import numpy as np
 
 from .. import regularizers
 from .._callers import caller_level
-from .._memory import MemoryBudget
+from .._limits import MemoryBudget
 from .._validation import parse_bytes
 from ..banks.base import Source
 from ..banks.choice import worth_features
 from ..kernels import Kernel, KernelList, KernelSpec
 from ..kernels.annotated import opened_column
 from ..kernels.base import len_
-from ..kernels.entries import check_entries
-from ..kernels.frames import is_frame
+from ..kernels.frames import check_entries, is_frame
 from ..kernels.metric import MetricKernel
 from ..kernels.rows import check_beside, check_rows
 from ..kernels.spec import as_spec

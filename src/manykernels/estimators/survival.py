@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
-from .._declared import declared_by_keyword
+from .._parts import declared_by_keyword
 from ..kernels.rows import check_beside
 from ..kernels.view_data import n_examples
 from ..losses.base import Loss

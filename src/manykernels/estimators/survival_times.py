@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..kernels.entries import check_entries
-from ..kernels.frames import is_frame, listed
+from ..kernels.frames import check_entries, is_frame, listed
 from ..kernels.rows import check_rows
 from .check_inputs import refuse_iterator
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
-from .._work import spend
+from .._limits import spend
 from .problem import InnerProblem
 from .systems import blas_for
 

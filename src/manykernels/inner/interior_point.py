@@ -9,7 +9,7 @@ box; here the number of steps does not depend on C. With covariates E, Σ a = to
 import numpy as np
 
 from .._central_path import CentralPath
-from .._work import spend
+from .._limits import spend
 from .systems import blas_for, columns
 
 MAX_STEPS = 60

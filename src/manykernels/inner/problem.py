@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._limits import spend
 from .._threads import limit_blas
-from .._work import spend
 from .interior_point import interior_point
 from .steps import MIN_VIOLATION, Steps
 from .systems import Damped, Free, HalfHessian, blas_for, matvec

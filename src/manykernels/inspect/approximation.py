@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_outlier_detector
 
 from ..estimators.check_inputs import take_examples
-from ..kernels.low_rank import LowRank
+from ..kernels.features import LowRank
 from ..kernels.rows import check_rows
 from ..kernels.spec import KernelSpec, as_spec
 from ..kernels.view_data import n_examples

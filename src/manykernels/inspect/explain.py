@@ -10,7 +10,7 @@ import numpy as np
 from .._validation import check_choice, check_integer
 from ..estimators.covariates import level_of
 from ..kernels.frames import is_frame, is_pandas
-from ..kernels.row_selection import take
+from ..kernels.ids import take
 from ..kernels.rows import check_rows
 from ..kernels.view_data import n_examples
 from ..kernels.views import Views

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._markup import render
+from .._pictures import render
 from .sequence_plots import LETTER_COLOURS
 
 COLUMN, HEIGHT = 16, 56  # of a logo, in pixels

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._markup import render
-from .._pictures import COLOURS, left_out, legend, note, panels, plain, rows_of, short
+from .._pictures import COLOURS, left_out, legend, note, panels, plain, render, rows_of, short
 from .._validation import one_line
 from ._interchangeable import Group
 from .metric import mean_shares, said

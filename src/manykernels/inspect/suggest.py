@@ -20,7 +20,7 @@ from ..estimators.plan import bank_of
 from ..estimators.search import grid_of_C
 from ..estimators.shared_kernels import views_or
 from ..inner.systems import blas_for
-from ..kernels.align import centred_products, cosines
+from ..kernels.normalize import centred_products, cosines
 from ..kernels.view_data import n_examples
 from .displays.alignment_display import target_rows
 from .relevance_result import spread_of

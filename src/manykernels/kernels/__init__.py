@@ -1,6 +1,5 @@
 """Kernels k(X, Y=None), lists of kernels on columns and views, grids, normalisations and alignment."""
 
-from .align import alignment, target_alignments
 from .auto import auto_kernels
 from .base import Constant, Fitted, Function, GaussianProcess, Kernel, Product, Sum, as_kernel
 from .categorical import Categorical
@@ -8,20 +7,18 @@ from .chi2 import Chi2
 from .cosine import Cosine
 from .features import Features
 from .gower import Gower
-from .grids import feature_bank, per_column, rbf_grid
-from .groups import group_kernels, linear_coefficients
+from .grids import feature_bank, group_kernels, linear_coefficients, per_column, rank_one_kernels, rbf_grid
 from .histogram_intersection import HistogramIntersection
 from .identity import Identity
 from .kernel_list import KernelList
 from .laplacian import Laplacian
 from .linear import Linear
-from .normalize import multiplicative, spherical, trace
+from .normalize import alignment, multiplicative, spherical, target_alignments, trace
 from .nystroem import Nystroem
 from .on import On
 from .polynomial import Polynomial
 from .precomputed import Precomputed
 from .random_features import RandomFeatures
-from .rank_one import rank_one_kernels
 from .rbf import RBF
 from .spec import KernelSpec
 from .stack import KernelStack

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from .._state import Stored
-from .entries import check_entries
+from .frames import check_entries
 from .pair_blocks import PairBase, check_block, few, same, width
 
 READS = ("views", "sequences", "objects", "numeric", "anything", "nothing")  # what kernels read, most specific first

@@ -1,3 +1,5 @@
+"""Kernels with a `gamma`, a number or a rule; the rules are widths that adapt to the columns."""
+
 import copy
 from numbers import Real
 from typing import Any
@@ -6,8 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._validation import check_number, shown
-from ._median import median_between
 from .base import Kernel
+
+MAX_ROWS_FOR_UNIQUE = 20_000  # of more examples, equal ones are merged in a sample only
+FEW_COLUMNS = 64  # of more, BLAS computes the distances
+SORTED_SAMPLE = 2000  # values that say where the median lies
+MIDDLE = 0.45, 0.55  # the shares of the weight between which the median of all lies, almost always
 
 
 class ScaledKernel(Kernel):
@@ -77,3 +83,75 @@ def _variance(X, weights):
         squares = sp.csr_array(((X.data - mean) ** 2, X.indices, X.indptr), shape=X.shape).sum(axis=1)
         return w @ (squares + (X.shape[1] - np.diff(X.indptr)) * mean**2)
     return w @ np.sum((X - w @ np.sum(X, axis=1, dtype=float)) ** 2, axis=1, dtype=float)
+
+
+def median_between(x, weights=None, base="sqdist", sample=500):
+    """The median of ‖x−y‖² (base "sqdist") or ‖x−y‖₁ ("l1") over pairs of different examples, 1 if there are none.
+
+    x (n, d) are numbers. Equal examples count as one with their summed weight, and a pair has the product of its two
+    weights. At most `sample` examples are compared, taken at even steps of the cumulated weight.
+    """
+    w = np.ones(x.shape[0]) if weights is None else np.asarray(weights, float)
+    sparse = sp.issparse(x)
+    if x.shape[0] > (sample if sparse else MAX_ROWS_FOR_UNIQUE):
+        x, w = _spread(x, w, sample)
+    x = np.asarray(x.toarray() if sparse else x, float) + 0.0  # −0 is 0
+    keep = np.isfinite(x).all(axis=1) & (w > 0)
+    x, w = x[keep], w[keep]
+    if len(x) < 2:
+        return 1.0
+    rows = np.ascontiguousarray(x).view(f"V{8 * x.shape[1]}").ravel()
+    _, first, which = np.unique(rows, return_index=True, return_inverse=True)
+    x, w = _spread(x[first], np.bincount(which, w), sample)
+    size = np.abs(x).max() or 1.0
+    above = np.arange(len(x))[:, None] < np.arange(len(x))  # the pairs i < j
+    d = _distances(x / size, base, above)  # squares of the largest numbers would overflow
+    with np.errstate(over="ignore"):
+        d = d * size * (size if base == "sqdist" else 1.0)
+    apart = (d > 1e-12 * d.max(initial=0)) & np.isfinite(d)
+    distances = d[apart]
+    if not len(distances):
+        return 1.0
+    if (w == w[0]).all():
+        return float(np.median(distances))
+    return _median(distances, np.multiply.outer(w, w)[above][apart])
+
+
+def _distances(x, base, above):
+    """The distances of the pairs of rows i < j, the entries `above` the diagonal of a matrix."""
+    if x.shape[1] == 1:
+        d = np.subtract.outer(x[:, 0], x[:, 0])[above]
+        return np.abs(d) if base == "l1" else d * d
+    from scipy.spatial.distance import pdist
+
+    if base == "l1" or x.shape[1] <= FEW_COLUMNS:
+        return pdist(x, "cityblock" if base == "l1" else "sqeuclidean")
+    x = x - x.mean(axis=0)  # keeps the digits of differences far from 0
+    own = np.einsum("ij,ij->i", x, x)
+    return (own[:, None] + own - 2 * x @ x.T)[above]
+
+
+def _spread(x, w, sample):
+    """At most `sample` of the examples, in even steps of their weight, and their weights."""
+    if x.shape[0] <= sample:
+        return x, w
+    total = w.cumsum()
+    count = np.bincount(total.searchsorted((np.arange(sample) + 0.5) / sample * total[-1], side="right"))
+    rows = count.nonzero()[0]
+    return x[rows], count[rows].astype(float)
+
+
+def _median(values, w):
+    """The weighted median, the mean of two values if it lies between them; only values near it are sorted."""
+    half, below = w.sum() / 2, 0.0
+    some = slice(None, None, max(1, len(values) // SORTED_SAMPLE))
+    order = values[some].argsort()
+    share = w[some][order].cumsum()
+    low, high = values[some][order][share.searchsorted(np.array(MIDDLE) * share[-1])]
+    near, under = (values >= low) & (values <= high), w[values < low].sum()
+    if under < (1 - 1e-9) * half and (1 + 1e-9) * half < under + w[near].sum():  # else the sample misses the middle
+        values, w, below = values[near], w[near], under
+    order = values.argsort(kind="stable")
+    values, total = values[order], below + w[order].cumsum()
+    first, last = total.searchsorted(half * np.array([1 - 1e-12, 1 + 1e-12]))
+    return float((values[first] + values[min(last, len(values) - 1)]) / 2)

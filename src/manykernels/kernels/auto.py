@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from .._offers import OFFERS
+from .._callers import OFFERS
 from ..sequences import Sequences
-from ._median import median_between
+from ._scaled import median_between
 from .annotated import NamedMatrix
 from .column_kinds import ColumnFacts, describe, entries
 from .frames import check_names, is_frame
@@ -220,8 +220,10 @@ def _of_source(table, memory_limit):
     numbers, widths = table.of("numbers"), []
     x = table.numbers(numbers) if numbers else None
     commas = any(column.commas for column in table.columns)  # only a transformer reads them
-    if numbers and not commas and (
-        sp.issparse(x) or np.count_nonzero(x) < MIN_FILLED * x.size and not np.isnan(x).any()
+    if (
+        numbers
+        and not commas
+        and (sp.issparse(x) or np.count_nonzero(x) < MIN_FILLED * x.size and not np.isnan(x).any())
     ):
         middle = median_between(x, table.weights)
         widths = [(factor, float(factor / middle)) for factor in SPARSE_FACTORS]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._declared import declared
+from .._parts import declared
 from .._state import check
 from ..sequences import Sequences
 from ._protocol import READS, BaseKernel, len_

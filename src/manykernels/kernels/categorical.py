@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from .._declared import declared
+from .._parts import declared
 from .._state import Stored, check
 from .base import Kernel
 from .frames import is_frame, missing_entries, values

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._declared import declared
+from .._parts import declared
 from .._state import Stored, check, check_value
 from .base import Kernel
 from .categorical import Indicators

@@ -1,17 +1,27 @@
-"""Functions that return many kernels at once."""
+"""Functions that return many kernels at once: grids of widths, and kernels of columns or of groups, which may overlap.
+
+    min over w_m, b :  C Σ_i (y_i − Σ_m ⟨w_m, x_i[g_m]⟩ − b)² + Σ_m ‖w_m‖
+
+is MKLRegressor(group_kernels(groups), regularizer=LpSum(1), loss="squared", normalize=None, C=C): the group lasso of
+Yuan and Lin (2006), for overlapping groups that of Jacob et al. (2009) (Tomioka and Suzuki 2011, Ex. 6). LpNorm(1)
+has ½ (Σ‖w_m‖)² in place of the sum, the same models at other C; LpNorm(p), p > 1, is its smooth variant (Kloft et al.
+2011, §3.3; the paper writes the sum in its (13) and means the square).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._median import median_between
+from ._scaled import median_between
+from .linear import Linear
 from .polynomial import Polynomial
 from .rbf import RBF
 from .spec import KernelSpec
+from .tasks import ALL
 from .view_data import ViewArrays
 
 
@@ -129,3 +139,126 @@ def median_distance(X, columns=None, weights=None):
     if present is not None:
         weights = present * (1.0 if weights is None else np.asarray(weights, float))
     return median_between(arrays.numbers(view, indices), weights)
+
+
+def rank_one_kernels(columns: Any, view: str | None = None) -> list[KernelSpec]:
+    """One `Linear` kernel for each column, named after the column if it has a name.
+
+    k_j(x, y) = x_j y_j.
+
+    Parameters
+    ----------
+    columns : array, DataFrame, vectorizer, list of names or int
+        The data, a fitted vectorizer (get_feature_names_out), the names in the order of the columns, or their number.
+    view : str, optional
+        The view of X that holds the columns, if X is a dict.
+
+    Returns
+    -------
+    list of KernelSpec
+
+    Examples
+    --------
+    >>> from manykernels.kernels import rank_one_kernels
+    >>> [(spec.name, spec.columns) for spec in rank_one_kernels(["height", "width"])]
+    [('height', [0]), ('width', [1])]
+    """
+    names, width, axes = None, columns, len(getattr(columns, "shape", ()))  # the user's array or frame
+    if hasattr(columns, "get_feature_names_out"):  # the user's vectorizer
+        names = columns.get_feature_names_out()
+    elif hasattr(columns, "columns"):  # the user's frame
+        names = columns.columns
+    elif axes > 1:
+        width = columns.shape[1]
+    elif axes == 1 or not isinstance(columns, SupportsIndex):  # arrays are SupportsIndex too
+        names = columns
+    names = [None] * int(width) if names is None else [str(name) for name in names]
+    if not names:
+        raise ValueError(f"columns={columns!r} has no column: give data, names or a number of columns.")
+    kernel = Linear()
+    return [KernelSpec(name, kernel, [j] if view is None else (view, [j])) for j, name in enumerate(names)]
+
+
+class Coefficients(NamedTuple):
+    """`total` (n_features,) and `parts` {kernel name: (|group|,)}, with a row per class if there are more than two."""
+
+    total: np.ndarray
+    parts: dict
+
+
+def group_kernels(groups: Iterable[Any] | dict[str, Any]) -> list[KernelSpec]:
+    """One `Linear` kernel for each group of columns; groups may overlap.
+
+    Parameters
+    ----------
+    groups : list of groups, or dict {name: group}
+        A group is a list of columns.
+
+    Returns
+    -------
+    list of KernelSpec
+
+    Examples
+    --------
+    >>> from manykernels.kernels import group_kernels
+    >>> [(spec.name, spec.columns) for spec in group_kernels({"left": [0, 1], "right": [1, 2]})]
+    [('left', [0, 1]), ('right', [1, 2])]
+    """
+    named = list(groups.items()) if isinstance(groups, dict) else [(None, columns) for columns in groups]
+    if not named:
+        raise ValueError(f"groups={groups!r} has no group: give lists of columns.")
+    for name, columns in named:
+        if isinstance(columns, int | np.integer):
+            raise ValueError(f"the group {name or columns!r} is the single number {columns}: give a list of columns.")
+    return [KernelSpec(name, Linear(), columns) for name, columns in named]
+
+
+def linear_coefficients(model: Any) -> Coefficients:
+    """The weight vectors of a fitted model on Linear kernels.
+
+    w_m = θ_m Σ_i a_i x_i[g_m], f(x) = ⟨total, x⟩ + b.
+
+    `total` is the sum over kernels, each on its columns; kernels of single tasks are in `parts` only.
+
+    Parameters
+    ----------
+    model : estimator
+        A model fitted on one array or frame, with a normalisation other than "spherical".
+
+    Returns
+    -------
+    Coefficients
+        `total` (n_features,) and `parts` {kernel name: (|group|,)}, with a row per class if there are more than two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.kernels import group_kernels, linear_coefficients
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]])
+    >>> model = MKLRegressor(group_kernels([[0], [0, 1]]), loss="squared", C=100).fit(X, X[:, 0])
+    >>> linear_coefficients(model).total.round(1) + 0.0
+    array([1., 0.])
+    """
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    kernels = model.predictor_.kernel_list
+    if kernels is None or not all(isinstance(kernel, Linear) for kernel in kernels.kernels):
+        raise ValueError(
+            "linear_coefficients needs a model whose kernels are all Linear, such as group_kernels(groups)."
+        )
+    if model.normalize_ == "spherical":
+        raise ValueError('normalize="spherical" divides by ‖x‖: f is not linear in x then; use another normalisation.')
+    if any(plan.transformer is not None for plan in kernels.view_plans):
+        raise ValueError("linear_coefficients needs kernels of X itself, not of the output of transformers.")
+    if not isinstance(kernels.n_features, int | np.integer):
+        raise ValueError("linear_coefficients needs X to be one array or frame, not views: see decision_parts.")
+    theta = np.broadcast_to(np.atleast_2d(model.kernel_weights_), (len(model.dual_coef_), kernels.M))
+    total, parts = np.zeros((len(theta), kernels.n_features)), {}
+    for m, w in model.predictor_.coefficients(model.dual_coef_, theta):
+        if kernels.task_of[m] == ALL:
+            columns = slice(None) if kernels.columns[m] is None else kernels.columns[m]
+            np.add.at(total, (slice(None), columns), w)  # type: ignore[arg-type]  # numpy takes slices too
+        parts[kernels.names[m]] = w[0] if len(w) == 1 else w
+    return Coefficients(total[0] if len(total) == 1 else total, {name: parts[name] for name in kernels.names})

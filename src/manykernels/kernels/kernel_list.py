@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._state import Stored
-from ._kernel_list_state import check_state
-from ._naming import names_of
-from ._requests import columns_of, object_views, planned, read_spec
+from ._requests import columns_of, names_of, object_views, planned, read_spec
 from .auto import choose_kernels
 from .base import Kernel, as_kernel
 from .frames import is_frame
@@ -24,7 +22,7 @@ from .spec import KernelSpec, as_spec
 from .tasks import numbers, split, spread
 from .transformers import signatures
 from .view_data import View, ViewArrays
-from .view_plan import ViewPlan, by_source
+from .view_plan import ViewPlan, by_source, check_state
 
 
 class KernelList(Stored):

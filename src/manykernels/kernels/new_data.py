@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from .._state import check, check_value, read_entries
 from ..sequences import Sequences
 from ._protocol import len_
-from ._saved_transformers import first_step
 from .annotated import NamedMatrix
 from .frames import are_missing_texts, is_frame, is_pandas, missing_entries, values
+from .transformers import first_step
 from .view_data import blank_entries, total
 
 SOME = 100  # examples whose k(x, x) is compared with 1

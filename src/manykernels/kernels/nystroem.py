@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from .._state import check
 from .._validation import check_choice
 from .base import Kernel, len_
-from .low_rank import LowRank
+from .features import LowRank
 from .pair_blocks import check_block
 from .random_features import RandomFeatures
 

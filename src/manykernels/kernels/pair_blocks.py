@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._declared import declared
+from .._parts import declared
 from .._threads import run_blocks, slices
 
 KINDS = {"dot": 0, "sqdist": 1, "l1": 2, "chi2": 3, "min": 4}

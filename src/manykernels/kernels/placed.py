@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._declared import declared
+from .._parts import declared
 from .._state import Stored, check
 from .base import Kernel, Product, Sum, len_
 

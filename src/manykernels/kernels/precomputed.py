@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from .base import Kernel
-from .entries import check_entries
-from .frames import is_pandas
-from .spectra import PSD, corrected, projected
+from .frames import check_entries, is_pandas
+from .normalize import PSD, corrected, projected
 
 
 class Precomputed(Kernel):

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .._declared import declared
+from .._parts import declared
 from .base import Kernel
+from .features import LowRank
 from .laplacian import Laplacian
-from .low_rank import LowRank
 from .rbf import RBF
 
 MAX_FLOAT32_PHASE = 1e3  # a larger float32 angle has too few digits for its cosine

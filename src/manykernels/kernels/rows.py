@@ -9,8 +9,7 @@ import numpy as np
 
 from .._callers import caller_level
 from .annotated import is_annotated
-from .entries import check_entries
-from .frames import is_pandas, listed
+from .frames import check_entries, is_pandas, listed
 from .stack import KernelStack
 from .stack_examples import StackExamples
 from .view_data import is_views

@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from ._stack_ids import ids_of
-from .entries import check_entries, check_masks
-from .frames import is_frame
+from .frames import check_entries, check_masks, is_frame
+from .ids import axes, ids_of, positions
 from .matrix_files import MatrixFiles
-from .row_selection import axes, positions
-from .stack_columns import StackColumns
-from .stack_examples import StackExamples
+from .stack_examples import StackColumns, StackExamples
 
 
 class KernelStack:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from .._memory import MemoryBudget
+from .._limits import MemoryBudget
 from .categorical import Categorical
 from .column_kinds import USED_KINDS, ColumnFacts
 from .features import Features

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from .._declared import declared
+from .._parts import declared
 from .._state import Stored, check, check_integer, check_value
 from .._validation import shown
 from .categorical import Indicators

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._declared import declared
-from .._tags import tagged
-from .entries import check_entries
+from .._parts import declared
+from .._state import tagged
+from .frames import check_entries
 from .spec import KernelSpec, as_spec
 from .stack import KernelStack
 

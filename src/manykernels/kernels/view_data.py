@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from .._validation import shown
 from ..sequences import Sequences
 from .base import len_
-from .entries import check_masks
 from .frames import (
     called,
+    check_masks,
     check_names,
     is_frame,
     is_pandas,

@@ -7,10 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._validation import one_line
-from ._ids import check_rows, matched, unfit
 from .base import len_
 from .frames import has_ids, listed
-from .row_selection import positions, take
+from .ids import check_rows, matched, positions, take, unfit
 
 
 class Views:

@@ -9,7 +9,7 @@ O(n k²); w are the multipliers of Eᵀa = 0.
 import numpy as np
 
 from .._central_path import CentralPath
-from .._work import spend
+from .._limits import spend
 
 MAX_STEPS = 80
 PRECISE = 1e-13  # relative gap at which the path ends

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._limits import spend
 from .._parts import Part
-from .._work import spend
 from ._adjusted import adjusted
 
 OTHER_UNIT = 100  # a parameter of this many standard deviations of y is in another unit

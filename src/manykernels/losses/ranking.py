@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from .._work import spend
+from .._limits import spend
 from .coupled import FEASIBLE, MAX_NEWTON, CoupledLoss
 
 BALANCED = 1e-14  # of Σ c: where Newton steps end

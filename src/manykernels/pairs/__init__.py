@@ -4,8 +4,7 @@ MKLClassifier(Pairwise(kernels_of_drugs, kernels_of_targets)).fit(Pairs(index, l
 """
 
 from ..banks.pair_source import Pairwise
-from ..kernels.pairs import Pairs
-from .split import PairSplit
+from ..kernels.pairs import Pairs, PairSplit
 
 __all__ = ["PairSplit", "Pairs", "Pairwise"]
 __dir__ = __all__.copy  # dir() lists the public names alone

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._limits import spend
 from .._validation import check_number, check_size, check_vector
-from .._work import spend
 from ._powers import norm
 from .base import Regularizer
 

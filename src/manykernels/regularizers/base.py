@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._limits import spend
 from .._parts import Part
-from .._work import spend
 
 if TYPE_CHECKING:
     from ..losses.base import Loss

@@ -1,8 +1,8 @@
 import numpy as np
 
+from .._limits import spend
 from .._simplex import project_simplex
 from .._validation import check_number
-from .._work import spend
 from .base import Regularizer
 
 

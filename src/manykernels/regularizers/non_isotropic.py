@@ -5,9 +5,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._tags import Tagged
+from .._limits import spend
+from .._state import Tagged
 from .._validation import check_size
-from .._work import spend
 from .base import Regularizer
 
 

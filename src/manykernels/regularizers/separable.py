@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._work import spend
+from .._limits import spend
 from .base import Regularizer
 
 LOG_NORMS = np.linspace(-25.0, 25.0, 2001)  # ln ‖f_m‖

@@ -9,8 +9,7 @@ import re
 from html import escape
 from typing import Any, NamedTuple
 
-from .._markup import writable
-from .._pictures import short
+from .._pictures import short, writable
 
 MAX_LETTERS = 90  # of a name on the page
 MARKS = str.maketrans({

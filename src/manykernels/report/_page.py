@@ -6,7 +6,7 @@ import math
 from importlib.resources import files
 from typing import Any
 
-from .._markup import render
+from .._pictures import render
 from ..inspect.sources import listed
 from . import _charts, _html, _words, _worth
 from ._case import MAX_INSIDE, MAX_SOURCES

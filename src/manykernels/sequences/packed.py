@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .._state import check, read_entries
-from .._tags import Tagged
+from .._state import Tagged, check, read_entries
 from . import alphabet as _alphabet
 from .packing import Packer, feed, frozen, n_bytes
 
 IN_FILES = {
     "alphabet": "Alphabet", "bits": "int 2 <9", "data": "u1 _", "starts": "i8 n <big", "lengths": "i4 n <big >=1"
 }  # fmt: skip
-
 
 
 class Sequences(Tagged):

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._limits import Allowance
 from .._validation import shown
-from .._work import Allowance
 from ..inner import InnerProblem
 from ..solution import Status
 from ._last_step import thinned

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._limits import spend
 from .._simplex import project_simplex
-from .._work import spend
 from ._run import Finished
 
 MAX_SLOPES = 10_000  # evaluations of slopes that the small programs may take before the gap is halved

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._memory import MemoryBudget
+from .._limits import MemoryBudget
 from ..inner import host_problem
 from ..problem import Certificate
 from ._primal_device import DeviceBlocks

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._limits import Allowance, Exhausted, spend
 from .._threads import close_pool, limit_blas
-from .._work import Allowance, Exhausted, spend
 from ..solution import Solution, Status
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._work import spend
+from .._limits import spend
 from ..inner import inner_problem
 from ._cuts import Cut, cuts_for
 from ._run import Run, Stall, is_finite

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._declared import declared
-from .._parts import Part
+from .._parts import Part, declared
 
 if TYPE_CHECKING:
     from ..problem import Problem

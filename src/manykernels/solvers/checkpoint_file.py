@@ -20,8 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import _archive
-from .._state import check, check_is
-from .._tags import Refused
+from .._state import Refused, check, check_is
 from ..solution import Solution
 from ._checkpoint_checks import check_part
 from .base import Control

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 
-from .._declared import declared
-from .._work import spend
+from .._limits import spend
+from .._parts import declared
 from ..inner import InnerProblem
 from ._cuts import cuts_for
 from ._oracle import InnerPoint

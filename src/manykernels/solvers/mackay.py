@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._memory import MemoryBudget
+from .._limits import MemoryBudget
 from ..inner.systems import blas_for
 from ..solution import Solution, Status
 from .base import BaseSolver

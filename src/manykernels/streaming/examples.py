@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..kernels import row_selection
+from ..kernels import ids
 from ..kernels.base import len_
 from ..kernels.frames import is_frame
 from ..sequences import Sequences
@@ -19,7 +19,7 @@ def take(X: Any, rows: np.ndarray) -> Any:
         return X[rows].compact()
     if isinstance(X, np.ndarray):
         return np.array(X[rows])
-    return row_selection.take(X, rows)
+    return ids.take(X, rows)
 
 
 def concatenate(blocks: list[Any]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._memory import MemoryBudget
+from .._limits import MemoryBudget
 from ..kernels.base import len_
 from .backends import active_backend
 from .examples import concatenate, take

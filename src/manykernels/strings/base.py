@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._declared import declared
+from .._parts import declared
 from .._threads import run_blocks
 from .._validation import check_choice, check_integer
 from ..kernels.base import Kernel

@@ -9,7 +9,7 @@ import threading
 
 import numpy as np
 
-from ..._memory import MemoryBudget
+from ..._limits import MemoryBudget
 from ..._threads import n_threads, run_blocks, slices
 from ...kernels.normalize import kind_of
 from ...strings.planes import across, planes

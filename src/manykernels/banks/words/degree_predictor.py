@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._declared import declared
+from ..._parts import declared
 from ..._state import check
 from ..._threads import n_threads, run_blocks, slices
 from ...sequences import Sequences

@@ -31,7 +31,7 @@ from copy import copy
 
 import numpy as np
 
-from ..._memory import MemoryBudget
+from ..._limits import MemoryBudget
 from ..._state import check
 from ..._threads import n_threads, run_blocks, slices
 from ...kernels.normalize import inverse_root

@@ -13,7 +13,7 @@ from copy import copy
 
 import numpy as np
 
-from ..._memory import MemoryBudget
+from ..._limits import MemoryBudget
 from ..._state import check, check_value
 from ..._threads import n_threads, run_blocks, slices
 from ...kernels.normalize import inverse_root, kind_of

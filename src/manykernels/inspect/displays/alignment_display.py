@@ -12,7 +12,7 @@ from ..._validation import check_integer
 from ...estimators import MKLSurvival
 from ...estimators.check_inputs import among_themselves, check_y, is_precomputed, take_examples
 from ...estimators.plan import bank_of, read_examples
-from ...kernels.align import centred_products, cosines
+from ...kernels.normalize import centred_products, cosines
 from ...kernels.rows import check_rows
 from ...kernels.view_data import n_examples
 from ..tables import check_model, chosen_model

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...banks.base import Bank
-from ...kernels.align import centred_products, units
+from ...kernels.normalize import centred_products, units
 from ...losses.base import Loss
 from .base import TwoStage, shares
 

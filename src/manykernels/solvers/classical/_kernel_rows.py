@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..._memory import MemoryBudget
+from ..._limits import MemoryBudget
 from ..._threads import run_blocks, slices
 from ...banks.dense import DenseBank
 

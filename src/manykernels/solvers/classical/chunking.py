@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._declared import declared
-from ..._work import spend
+from ..._limits import spend
+from ..._parts import declared
 from ...inner import InnerProblem
 from .._cuts import Cut, cuts_for
 from .._run import Finished, Run

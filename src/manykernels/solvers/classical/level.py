@@ -13,7 +13,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING
 
-from ..._declared import declared
+from ..._parts import declared
 from ..._validation import shown
 from .._cuts import cuts_for
 from .._oracle import Oracle

@@ -32,8 +32,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._declared import declared
-from ..._work import spend
+from ..._limits import spend
+from ..._parts import declared
 from .._oracle import Oracle
 from ..base import BaseSolver
 

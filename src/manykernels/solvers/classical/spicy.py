@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._declared import declared
+from ..._limits import spend
+from ..._parts import declared
 from ..._validation import shown
-from ..._work import spend
 from ...inner import InnerProblem
 from ...inner.systems import HalfHessian
 from .._oracle import Oracle

@@ -1,15 +1,14 @@
-"""Rows of several sources matched by the ids of the examples."""
+"""Rows by the ids of the examples or by position: sources that are matched, labels of matrices, and selections."""
 
 import warnings
 from collections.abc import Sized
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from .base import len_
-from .entries import check_masks
-from .frames import is_frame, is_pandas, listed
-from .row_selection import take
+from .frames import check_masks, has_ids, is_frame, is_pandas, listed
 
 
 def unfit(x):
@@ -148,3 +147,93 @@ def _examples(ids, examples):
     order = np.empty(len(every), object)
     order[:] = every
     return order
+
+
+def ids_of(matrices: list[Any], names: list[Any] | None) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """(ids of the rows, ids of the columns), (n,) and (n_train,), or None where no matrix has labels.
+
+    A ValueError if the labels of two matrices differ.
+    """
+    return _ids(matrices, names, "rows"), _ids(matrices, names, "columns")
+
+
+def _ids(matrices, names, axis):
+    first, ids = "", None
+    for m, K in enumerate(matrices):
+        labels = _labels(K, axis)
+        called = f"matrices[{m}]" + ("" if names is None or m >= len(names) else f" ({names[m]!r})")
+        if ids is None:
+            first, ids = called, labels
+        elif labels is not None and labels != ids:
+            strange = [label for label in labels if label not in set(ids)]
+            if strange or len(labels) != len(ids):
+                raise ValueError(
+                    f"{called} has other {axis} than {first}, {listed(strange)}: give matrices between the same "
+                    "examples, or K.to_numpy() to match them by position"
+                )
+            raise ValueError(
+                f"{called} has the {axis} of {first} in another order: give K.loc[ids, ids] of each matrix K, with one "
+                "list of ids (new examples: K.loc[new_ids, ids])"
+            )
+    if ids is None:
+        return None
+    found = np.empty(len(ids), object)
+    found[:] = ids
+    return found
+
+
+def _labels(K, axis):
+    """The labels of an axis as a list; None if there are none, or if pandas has only numbered it."""
+    if not (is_frame(K) and is_pandas(K)):
+        return None
+    index = K.index if axis == "rows" else K.columns
+    numbered = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+    return None if numbered else index.tolist()
+
+
+def positions(key, size, ids=None):
+    """The positions (k,) of a number, a slice, a mask or a list; None for all.
+
+    A mask of pandas, whose index has ids, is matched with the `ids` (size,) of the rows, as pandas matches it.
+    """
+    if ids is not None and has_ids(key) and key.dtype.kind == "b":
+        mask = dict(zip(key.index.tolist(), key.tolist(), strict=True))
+        if lost := [label for label in ids.tolist() if label not in mask]:
+            raise ValueError(
+                f"the mask has no entry for {listed(lost)}: give a mask whose index has the ids of these rows, or "
+                "mask.to_numpy() to select by position."
+            )
+        key = [mask[label] for label in ids.tolist()]
+    if key is None or isinstance(key, slice) and key == slice(None):
+        return None
+    if isinstance(key, slice):
+        return np.arange(size)[key]
+    key = np.atleast_1d(np.asarray(key)).ravel()  # np.ix_ gives (k, 1) and (1, k)
+    if key.dtype == bool:
+        if len(key) != size:
+            raise IndexError(f"a mask of {len(key)} entries does not fit an axis of {size}.")
+        return np.flatnonzero(key)
+    if key.dtype.kind not in "iu" and key.size:
+        raise IndexError(f"{key.tolist()[:5]} are no positions: give integers, a slice or a mask.")
+    outside = key[(key < -size) | (key >= size)]
+    if outside.size:
+        raise IndexError(f"index {outside[0]} is out of bounds for an axis of {size}.")
+    return key.astype(int) % max(size, 1)
+
+
+def axes(index):
+    """(rows, columns, kernels) of an index of a stack, None for an axis that is not cut."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    dots = [k for k, part in enumerate(parts) if part is Ellipsis]
+    if len(dots) > 1 or len(parts) - len(dots) > 3 or any(part is None for part in parts):
+        raise IndexError(f"{index!r} is no index of a KernelStack: give rows, columns and kernels at most.")
+    if dots:
+        parts[dots[0] : dots[0] + 1] = [None] * (3 - len(parts) + 1)
+    return parts + [None] * (3 - len(parts))
+
+
+def take(x, rows):
+    """The examples of x at these positions, in the type of x."""
+    from sklearn.utils import _safe_indexing
+
+    return _safe_indexing(x, rows)
