@@ -12,9 +12,9 @@ from manykernels.kernels import (
     Linear,
     Polynomial,
     Precomputed,
-    align,
     auto_kernels,
     multi_task_stack,
+    normalize,
     rbf_grid,
 )
 from manykernels.kernels.auto import choose_kernels
@@ -36,7 +36,7 @@ def centred(K, w):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kernels", [None, [2, 0]])
 def test_centred_products_are_those_of_whole_matrices(entries, weighted, kernels, monkeypatch):
-    monkeypatch.setattr(align, "BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(normalize, "BLOCK_ENTRIES", entries)
     bank = DenseBank(np.moveaxis(KERNELS, 0, 2), normalize=None)
     w = rng.integers(0, 4, 14).astype(float) if weighted else np.ones(14)
     Y = rng.normal(size=(2, 14))
@@ -45,7 +45,7 @@ def test_centred_products_are_those_of_whole_matrices(entries, weighted, kernels
     L, both = Z.T @ Z, np.outer(w, w)
     grams = np.array([[np.sum(both * A * B) for B in own] for A in own])
     for pairs in (True, False):
-        found = align.centred_products(bank, Y, w if weighted else None, pairs, kernels)
+        found = normalize.centred_products(bank, Y, w if weighted else None, pairs, kernels)
         np.testing.assert_allclose(found[0], [np.sum(both * A * L) for A in own], rtol=1e-6)
         np.testing.assert_allclose(found[1], grams if pairs else grams.diagonal(), rtol=1e-6, atol=1e-9)
         assert found[2] == pytest.approx(np.sum(both * L * L))
@@ -54,13 +54,15 @@ def test_centred_products_are_those_of_whole_matrices(entries, weighted, kernels
 def test_alignments_centre_both_sides():
     K, y = KERNELS[1], rng.normal(size=14) + 3
     A, z = centred(K, np.ones(14)), y - y.mean()
-    assert align.alignment(K, y, True) == pytest.approx(z @ A @ z / (np.linalg.norm(A) * (z @ z)))
+    assert normalize.alignment(K, y, True) == pytest.approx(z @ A @ z / (np.linalg.norm(A) * (z @ z)))
     B = centred(KERNELS[0], np.ones(14))
-    assert align.alignment(K, KERNELS[0], True) == pytest.approx(np.sum(A * B) / np.linalg.norm(A) / np.linalg.norm(B))
-    np.testing.assert_allclose(
-        align.target_alignments(KERNELS, y, True), [align.alignment(k, y, True) for k in KERNELS]
+    assert normalize.alignment(K, KERNELS[0], True) == pytest.approx(
+        np.sum(A * B) / np.linalg.norm(A) / np.linalg.norm(B)
     )
-    assert align.alignment(K, y) == pytest.approx(y @ K @ y / (np.linalg.norm(K) * (y @ y)))
+    np.testing.assert_allclose(
+        normalize.target_alignments(KERNELS, y, True), [normalize.alignment(k, y, True) for k in KERNELS]
+    )
+    assert normalize.alignment(K, y) == pytest.approx(y @ K @ y / (np.linalg.norm(K) * (y @ y)))
 
 
 def test_slices_of_slices_of_files_are_those_of_the_array(tmp_path):

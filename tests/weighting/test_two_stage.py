@@ -20,9 +20,9 @@ from manykernels.kernels import (
     KernelList,
     Linear,
     Polynomial,
-    align,
     alignment,
     multiplicative,
+    normalize,
     target_alignments,
 )
 from manykernels.kernels.normalize import centred_products
@@ -222,7 +222,7 @@ def test_centred_products_of_some_kernels_are_those_of_all_in_any_blocks(data, m
     bank, C = DenseBank.from_scaled(np.array(S), list("abcd")), np.array([centred(K) for K in S])
     some, outer = [3, 1], np.outer(y - y.mean(), y - y.mean())
     for size in (2**23, 1):
-        monkeypatch.setattr(align, "BLOCK_ENTRIES", size)
+        monkeypatch.setattr(normalize, "BLOCK_ENTRIES", size)
         target, grams, norm = centred_products(bank, y, pairs=True, kernels=some)
         np.testing.assert_allclose(grams, np.einsum("kij,lij->kl", C[some], C[some]), rtol=1e-10)
         np.testing.assert_allclose(target, np.einsum("kij,ij->k", C[some], outer), rtol=1e-8)
