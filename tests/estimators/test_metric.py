@@ -11,7 +11,7 @@ from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegresso
 from manykernels.estimators import metric as learning
 from manykernels.estimators.plan import FitPlan
 from manykernels.inspect import AlignmentDisplay, WeightsDisplay, relevance
-from manykernels.inspect.metric import column_shares
+from manykernels.inspect.tables import column_shares
 from manykernels.kernels import RBF, Laplacian, Linear, Nystroem, auto_kernels, multi_task
 from manykernels.pairs import Pairs, Pairwise
 from manykernels.regularizers import EmpiricalBayes

@@ -10,17 +10,12 @@ from manykernels.inspect import (
     FeatureShares,
     explain,
     explain_sequences,
-    fold,
     relevance,
     shares_result,
     sources,
     suggest,
 )
-from manykernels.inspect.fold import Fold
-from manykernels.inspect.held_out import scorer_of
-from manykernels.inspect.oligomers import _probabilities
 from manykernels.kernels import RBF, Linear, alignment
-from manykernels.sequences import DNA
 from manykernels.strings import Spectrum, WeightedDegree
 
 rng = np.random.default_rng(5)
@@ -57,31 +52,6 @@ def test_copies_of_sequences_are_decided_some_at_a_time(by_kernel, monkeypatch):
     monkeypatch.undo()
     single = [explain_sequences(model, [text], by_kernel=by_kernel).values[0] for text in texts[:9]]
     np.testing.assert_allclose(whole.values, single, atol=1e-12)
-
-
-def test_a_background_is_counted_to_its_last_sequence():
-    background = ["AAA"] * 10_000 + ["CGT", "CGN", "TTT"]
-    P = _probabilities(background, DNA, "ignore")
-    counts = np.ones((4, 4))
-    for text, times in (("AAA", 10_000), ("CGT", 1), ("CGN", 1), ("TTT", 1)):
-        for pair in (text[:2], text[1:]):
-            if "N" not in pair:
-                counts["ACGT".index(pair[0]), "ACGT".index(pair[1])] += times
-    np.testing.assert_allclose(P, counts / counts.sum(axis=1, keepdims=True), rtol=1e-12)
-
-
-def test_alignments_compare_as_many_examples_as_there_is_room_for(monkeypatch):
-    train, test = np.arange(0, n - 2), np.arange(n - 2, n)
-    model = MKLRegressor(KERNELS, C=1.0)
-
-    def made():
-        return Fold(model, X, Y, None, train, test, scorer_of(model, None))
-
-    assert len(made()._some) == 58
-    for most, size in ((2 * 4 * 54**2, 54), (10, 50)):  # never fewer than fifty
-        monkeypatch.setattr(fold, "MAX_ALIGNMENT_ENTRIES", most)
-        some = made()._some
-        assert some.tolist() == np.unique(np.linspace(0, 57, size).astype(int)).tolist()
 
 
 def test_redundancy_is_that_of_the_best_aligned_kernels(monkeypatch):

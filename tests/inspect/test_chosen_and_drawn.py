@@ -11,7 +11,6 @@ from manykernels.inspect import (
     AlignmentDisplay,
     DecisionDisplay,
     PathDisplay,
-    StabilityDisplay,
     bootstrap,
     bootstrap_weights,
     column_relevance,
@@ -46,16 +45,6 @@ def test_a_C_that_a_fit_has_chosen_is_that_of_folds_and_samples():
     np.testing.assert_allclose(one, two)
     one, two = (relevance(m, X, y, cv=KFold(2), n_permutations=1, refits=0) for m in (model, given))
     np.testing.assert_allclose(one.score_all, two.score_all)
-
-
-def test_columns_are_compared_with_the_best_constant_and_early_stops_are_counted():
-    cv = KFold(3)
-    model = MKLRegressor(KERNELS, loss="squared", C=1.0, tol=1e-9, max_iter=1)
-    found = column_relevance(model, X, y, cv=cv, n_permutations=1)
-    expected = [1 - np.mean((y[b] - y[a].mean()) ** 2) / np.var(y[b]) for a, b in cv.split(X)]
-    np.testing.assert_allclose(found.score_nothing, expected)
-    assert found.short == 3 and found.overlap == 0.5
-    assert column_relevance(clone(model).set_params(tol=1e-2, max_iter=500), X, y, cv=cv, n_permutations=1).short == 0
 
 
 def test_kernels_that_are_in_no_source_are_one_by_themselves():
@@ -101,15 +90,6 @@ def test_samples_share_matrices_unless_each_has_its_own_widths(width, monkeypatc
     expected = [clone(model).fit(far[rows], y[rows]).kernel_weights_ for rows in copies]
     np.testing.assert_allclose(bootstrap_weights(model, far, y, 2, 2), expected, atol=1e-2)
     assert len(shared) == (0 if width == "scale" else 2)
-
-
-def test_samples_of_a_display_come_from_its_seed():
-    model = MKLRegressor(KERNELS, C=1.0).fit(X, y)
-    found = StabilityDisplay.from_estimator(model, X, y, n_boot=3, random_state=5)
-    boot = bootstrap_weights(model, X, y, 3, 5)
-    np.testing.assert_allclose(found.shares, boot / boot.sum(axis=1, keepdims=True))
-    assert np.abs(boot - bootstrap_weights(model, X, y, 3, 6)).max() > 1e-6
-    np.testing.assert_allclose(found.fitted, model.kernel_weights_ / model.kernel_weights_.sum())
 
 
 @pytest.mark.parametrize("seed", [0, 4])

@@ -283,29 +283,6 @@ def test_pictures_refuse_what_they_cannot_show(models):
     assert plt.get_fignums() == before
 
 
-def test_pictures(models):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
-
-    model = models["positions"]
-    boot = np.stack([model.kernel_weights_, model.kernel_weights_[::-1]])
-    ax = inspect.plot_positions(model, boot, np.ones(L), origin=2)
-    assert len(ax.get_legend().get_texts()) == 3 and ax.get_xlim() == (-2.5, 3.5)
-    Q = inspect.poim(model, 1)
-    logo = inspect.plot_logo(Q, start=1, stop=5)
-    assert len(logo.patches) == np.count_nonzero(Q.values[1:5])
-    heights = [patch.get_path().get_extents().height for patch in logo.patches]
-    np.testing.assert_allclose(sorted(heights), sorted(np.abs(Q.values[1:5]).ravel()), rtol=1e-6)
-    heat = inspect.plot_poim(inspect.poim(model, 2), top=5)
-    assert heat.images[0].get_array().shape == (5, L - 1)
-    curves = inspect.plot_poim([Q, inspect.poim(model, 2)])
-    np.testing.assert_allclose(curves.lines[0].get_ydata(), Q.importance)
-    with pytest.raises(ValueError, match="k=2"):
-        inspect.plot_logo(inspect.poim(model, 2))
-    plt.close("all")
-
-
 def test_bootstrap_samples_share_the_matrices_of_kernels_that_do_not_depend_on_them(monkeypatch):
     """Each of the samples computed all kernels anew."""
     X, y = ["".join(x) for x in np.random.default_rng(0).choice(list(LETTERS), (40, 20))], np.arange(40) % 2

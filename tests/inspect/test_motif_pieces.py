@@ -1,24 +1,13 @@
 """Motifs in contributions that are made up: no model hides where a motif lies, and plain loops say what is found."""
 
 import re
+import sys
 
 import numpy as np
 import pytest
 
 from manykernels.inspect import Motif, Motifs, SequenceExplanation, find_motifs, top_words
-from manykernels.inspect._motif_chance import Chance, random_like
-from manykernels.inspect._seqlets import (
-    Letters,
-    SeqletGroup,
-    Seqlets,
-    _matching,
-    distinct,
-    find_seqlets,
-    spans,
-    thresholds,
-    window_sums,
-)
-from manykernels.inspect.motif_page import stacks
+from manykernels.inspect.find_motifs import Chance, random_like
 from manykernels.sequences import Sequences
 
 rng = np.random.default_rng(4)
@@ -28,7 +17,7 @@ STRONG, WEAK = "TGACTCAT", "CCGGAAGT"
 
 @pytest.fixture(autouse=True)
 def few_random_letters(monkeypatch):
-    monkeypatch.setattr("manykernels.inspect._motif_chance.RANDOM_LETTERS", 2**15)
+    monkeypatch.setattr(sys.modules["manykernels.inspect.find_motifs"], "RANDOM_LETTERS", 2**15)
 
 
 def turned(text):
@@ -193,96 +182,6 @@ def test_the_chance_of_a_motif_counts_sequences_with_a_hit():
     assert (again.drawn == chance.drawn).all() and (other.drawn != chance.drawn).any()
 
 
-def test_windows_of_sequences_end_with_them_and_overlapping_ones_leave_the_largest():
-    track, lengths = rng.normal(size=(5, 12)), np.array([12, 9, 4, 3, 12])
-    sums = window_sums(track, lengths, 4)
-    for i in range(5):
-        for p in range(9):
-            inside = p + 4 <= lengths[i]
-            assert sums[i, p] == (pytest.approx(track[i, p : p + 4].sum()) if inside else -np.inf)
-    assert np.isneginf(window_sums(track[:, :3], lengths, 4)).all()
-    left, expected = sums.copy(), []
-    while left.max() >= 0.5:
-        i, p = np.unravel_index(left.argmax(), left.shape)
-        expected.append((i, p, left[i, p]))
-        left[i, max(0, p - 3) : p + 4] = -np.inf
-    found = find_seqlets(sums, 4, 0.5)
-    assert len(expected) > 3 and list(zip(found.row, found.start, strict=True)) == [one[:2] for one in expected]
-    np.testing.assert_allclose(found.strength, [one[2] for one in expected])
-    assert len(find_seqlets(sums, 4, np.inf).row) == 0
-
-
-def test_thresholds_are_those_of_the_half_without_motifs():
-    """A twentieth of the windows are motifs; the rest are normal, with a middle of 3 and a deviation of 2."""
-    plain = 3 + 2 * rng.normal(size=20_000)
-    sums = np.concatenate([plain, np.full(1000, 30.0), [-np.inf] * 50]).reshape(-1, 10)
-    first, second = thresholds(sums)
-    assert second == pytest.approx(3 + 2.5 * 2, abs=0.15)
-    above = np.sort(plain[plain >= first])
-    assert 8.5 < first <= 30 and len(above) <= 0.1 * 1000  # a false discovery rate of 5 %
-    assert thresholds(np.full((3, 4), 2.0)) == (np.inf, np.inf)
-    assert thresholds(np.full((3, 4), -np.inf)) == (np.inf, np.inf)
-
-
-def lettered(texts, tracks, w=4, both=True):
-    codes = np.array([[("ACGT" + "N").index(a) for a in text] for text in texts], np.uint8)
-    return Letters(codes, np.array(tracks), 4, OPPOSITE if both else None, w)
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_frames_of_seqlets_are_cut_on_their_strand(sign):
-    texts, tracks = ["ACGTTGCATN", "TTTACCGAGA"], np.arange(20.0).reshape(2, 10)
-    letters = lettered(texts, tracks)
-    letters.turn(sign)
-    seqlets = Seqlets(np.array([0, 1, 0]), np.array([3, 6, 0]), np.ones(3))
-    hot, values = letters.cut(seqlets, np.array([1, 0, 0]), np.array([1, -1, 1]), 1, 2)
-    words = ["".join("ACGT-"[int(row.argmax()) if row.any() else 4] for row in one) for one in hot]
-    assert words == ["TTGCAT-", turned(texts[1][4:11]).rjust(7, "-"), "-ACGTTG"]
-    contributions = sign * values.sum(axis=-1)
-    np.testing.assert_array_equal(contributions[0], [*tracks[0, 3:9].tolist(), 0])
-    np.testing.assert_array_equal(contributions[1], [0, *tracks[1, :3:-1].tolist()])
-    np.testing.assert_array_equal(contributions[2], [0, *tracks[0, :6].tolist()])
-
-
-def test_seqlets_that_lack_a_letter_or_match_little_leave_their_group():
-    texts = ["".join(rng.choice(list(LETTERS), 9)) + "GATTACAG" + "".join(rng.choice(list(LETTERS), 9))
-             for _ in range(24)]  # fmt: skip
-    texts[5] = texts[5][:9] + "CCGGTTCC" + texts[5][17:]  # another word
-    texts[7] = texts[7][:12] + "N" + texts[7][13:]  # an unknown letter
-    tracks = np.zeros((24, 26))
-    tracks[:, 9:17] = 1.0
-    letters = lettered(texts, tracks, w=8, both=False)
-    seqlets = Seqlets(np.arange(24), np.full(24, 9), np.ones(24))
-    group = _matching(letters, SeqletGroup(seqlets, np.zeros(24, int), np.ones(24, int)))
-    assert sorted(group.seqlets.row) == sorted(set(range(24)) - {5, 7})
-    assert letters.extent(group) == (0, 0) and not letters.copied(group, 0, 0)
-
-
-@pytest.mark.parametrize(("alike", "copies"), [(16, True), (13, True), (10, False)])
-def test_seqlets_with_the_same_letters_beside_them_are_copies(alike, copies):
-    """Three quarters of the two windows beside the motif, on one side."""
-    beside, texts = "".join(rng.choice(list(LETTERS), 16)), []
-    for _ in range(40):
-        noise = "".join(rng.choice(list(LETTERS), 60))
-        texts.append(noise[:30] + "GATTACAG" + beside[:alike] + noise[30 + 8 + alike :])
-    tracks = np.zeros((40, 60))
-    tracks[:, 30:38] = 1.0
-    letters = lettered(texts, tracks, w=8)
-    seqlets = Seqlets(np.arange(40), np.full(40, 30), np.ones(40))
-    for strand in (1, -1):
-        group = SeqletGroup(seqlets, np.zeros(40, int), np.full(40, strand))
-        assert letters.copied(group, 0, 0) == copies
-
-
-def test_of_seqlets_half_a_window_apart_the_strongest_stays():
-    seqlets = Seqlets(np.array([0, 0, 0, 1, 0]), np.array([10, 14, 15, 10, 2]), np.array([1.0, 3.0, 2.0, 0.5, 0.1]))
-    group = SeqletGroup(seqlets, np.array([0, 0, 0, 0, 4]), np.ones(5, int))
-    found = distinct(group, 8)
-    assert found.seqlets.row.tolist() == [0, 1, 0] and found.seqlets.start.tolist() == [14, 10, 2]
-    first, last = spans(group._replace(strand=np.array([1, -1, 1, 1, 1])), 8, 1, 3)
-    assert first.tolist() == [9, 11, 14, 9, 5] and last.tolist() == [21, 23, 26, 21, 17]
-
-
 def motif(name, sequence, start, strand, width=4, contribution=None):
     P = np.full((width, 4), 0.1)
     P[np.arange(width), np.arange(width) % 4] = 0.7
@@ -317,21 +216,6 @@ def test_distances_are_read_on_the_strand_of_the_first_motif_and_count_once_a_se
     assert motifs(a, motif("c", [7], [1], [1])).spacings() == []
     near = motif("b", [1], [12], [1], 6)
     assert motifs(a, near).spacings() == [("a", "b", 6, 1, 1)]
-
-
-def test_logos_stack_the_smallest_letter_next_to_the_line():
-    heights = np.array([[0.5, 0.0, 1.0, 0.0], [0.25, -0.75, 0.0, -0.25], [0.0, 0.0, 0.0, 0.1]])
-    found = stacks(heights, LETTERS)
-    line, unit = found["zero"], found["zero"] / 1.5  # the highest stack fills the picture
-    expected = [("A", 0, line, 0.5), ("G", 0, line - 0.5 * unit, 1.0), ("A", 1, line, 0.25),
-                ("T", 1, line + 0.25 * unit, 0.25), ("C", 1, line + unit, 0.75), ("T", 2, line, 0.1)]  # fmt: skip
-    assert [(a, x / 16 - 0.5) for a, x, *_ in found["glyphs"]] == [one[:2] for one in expected]
-    drawn = [(foot, 7.16 * along) for _, _, foot, _, along in found["glyphs"]]
-    np.testing.assert_allclose(drawn, [(y, h * unit) for _, _, y, h in expected])
-    (only,) = stacks(np.array([[0.0, 1.0, 0.0, 0.0]]), LETTERS, 2.0)["glyphs"]
-    assert 7.16 * only[4] == pytest.approx(line / 2)  # one bit of two
-    below = stacks(-heights, LETTERS)
-    assert max(glyph[2] for glyph in below["glyphs"]) == pytest.approx(2 * line) and below["height"] == 2 * line + 1
 
 
 def test_the_page_and_the_picture_have_the_figures_of_each_motif(tmp_path):

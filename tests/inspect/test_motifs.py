@@ -8,7 +8,6 @@ from manykernels import MKLClassifier
 from manykernels.datasets import make_grammar
 from manykernels.datasets.grammar import MOTIFS
 from manykernels.inspect import SequenceExplanation, explain_sequences, find_motifs, top_words
-from manykernels.inspect._motif_chance import best_scores
 from manykernels.sequences import PROTEIN, Sequences
 from manykernels.strings import GappedKmer, Spectrum, WeightedDegree
 
@@ -178,19 +177,3 @@ def test_a_planted_grammar_is_recovered_and_variants_that_break_it_rank_first():
     row = measure(500, seed=1, l=8, k=5)
     assert min(row["similarity"]) >= 0.9 and row["found"] <= 4 and row["distances"] == 3
     assert row["area"] > 0.85 and row["held_out"] > 0.9
-
-
-@pytest.mark.parametrize("both", [False, True])
-def test_the_best_score_of_a_row_is_that_of_any_place_and_strand(both):
-    """Against word by word scores of the row and, for both strands, of its reverse complement; 4 is no letter."""
-    rng = np.random.default_rng(0)
-    codes, P = rng.integers(0, 4, size=(12, 9)), rng.dirichlet(np.ones(4), size=3)
-    codes[3, 4], codes[5], background = 4, 4, np.array([0.1, 0.2, 0.3, 0.4])
-    opposite = np.array([3, 2, 1, 0, 4])
-
-    def best(row):
-        words = [row[p : p + 3] for p in range(7) if (row[p : p + 3] < 4).all()]
-        return max((np.log2(P / background)[np.arange(3), word].sum() for word in words), default=-np.inf)
-
-    expected = [max(best(row), best(opposite[row[::-1]])) if both else best(row) for row in codes]
-    np.testing.assert_allclose(best_scores(codes, P, background, opposite if both else None), expected)

@@ -117,21 +117,6 @@ def test_the_picture_of_a_sequence_has_its_own_letters_and_places():
     assert max(high for _, _, high in boxes(axes[1])) == pytest.approx(by.contributions[0, 1].max())
 
 
-def test_lines_of_gkmexplain_end_with_their_sequence(tmp_path):
-    found = made_up(["k0", "k1"])
-    found.to_gkmexplain(tmp_path / "t.txt", ["one", "two"])
-    for line, name, f, rows in zip(
-        (tmp_path / "t.txt").read_text().splitlines(), ("one", "two"), found.decision,
-        (found.values[0].sum(axis=0), found.values[1, :, :4].sum(axis=0)), strict=True,
-    ):  # fmt: skip
-        called, score, values = line.split("\t")
-        assert called == name and float(score) == f
-        read = np.array([place.split(",") for place in values.split(";")], float)
-        np.testing.assert_allclose(read, rows, rtol=1e-5)
-    with pytest.raises(ValueError, match="ids has 1 names for 2"):
-        found.to_gkmexplain(tmp_path / "t.txt", ["one"])
-
-
 class Track:
     """A file of pyBigWig that only remembers."""
 

@@ -7,14 +7,12 @@ from benchmarks.datasets import planted
 from benchmarks.relevance import judge
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.metrics import accuracy_score, make_scorer, r2_score
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, Views
 from manykernels.inspect import fold, held_out, relevance
-from manykernels.inspect.fold import Fold
-from manykernels.inspect.held_out import _accuracy, _r2
-from manykernels.inspect.sources import Row, default_sources
+from manykernels.inspect.sources import default_sources
 from manykernels.kernels import RBF, KernelList, KernelStack, Linear, On
 from manykernels.strings import Spectrum
 
@@ -45,19 +43,6 @@ def test_planted_sources_are_ranked_right_and_intervals_of_noise_cover_zero():
     assert np.mean([result["relevance_covers"] for result in results]) >= 0.8
     assert np.mean([result["permute_covers"] for result in results]) >= 0.8
     assert sum(result["weight"] for result in results) < 4
-
-
-def test_a_refit_is_the_optimum_without_the_source():
-    train, test = np.arange(60), np.arange(60, 90)
-    kernels = [*KERNELS, ("more", Linear(), [3, 4])]
-    for p in (1, 1.5, 2):
-        model = MKLClassifier(kernels, regularizer=p, tol=1e-6, C=1.0)
-        fold = Fold(model, X, y, None, train, test, _accuracy)
-        without = fold.solve(np.array([True, False, True]))
-        fresh = clone(model).set_params(kernels=[kernels[0], kernels[2]]).fit(X[train], y[train])
-        assert without.gap <= 1e-6
-        np.testing.assert_allclose(fold.decisions([without])[0][:, 0], fresh.decision_function(X[test]), atol=2e-2)
-        assert without.solutions[0].primal == pytest.approx(fresh.objective_, rel=3e-6)
 
 
 def test_sources_that_stand_in_for_each_other_are_named():
@@ -102,19 +87,6 @@ def test_many_sources_are_shown_in_part_and_overlapping_ones_as_groups():
     assert len(found.table()) == 31 and "… and 6 more sources, which table() and to_frame() have" in said
     assert sum(line.startswith(("set ", "twin ")) and "±" in line for line in said.splitlines()) == 25
     assert f"{len(found.shared)} sources have some columns in common with smaller ones" in said
-
-
-def test_folds_of_features_stay_in_memory(monkeypatch):
-    """Features need less memory than the matrices of their kernels: no fold is made twice."""
-    planned, plan_fit = [], fold.plan_fit
-    monkeypatch.setattr(fold, "plan_fit", lambda *arguments: planned.append(0) or plan_fit(*arguments))
-    table = np.random.default_rng(0).normal(size=(200, 40))
-    sets = [(f"set {k}", Linear(), [2 * k, 2 * k + 1]) for k in range(20)]
-    own = {name: name for name, *_ in sets}
-    model = MKLClassifier(sets, C=1.0, solver="interior")
-    monkeypatch.setattr(held_out, "MAX_KEPT_BYTES", 2**20)  # 20 matrices of 100 × 100 take 1.6 MB
-    relevance(model, table, table[:, 5] > 0, cv=2, refits=1, sources=own)
-    assert len(planned) == 2
 
 
 def test_joint_drops_go_by_the_kernels_that_each_fold_has_computed(monkeypatch):
@@ -263,24 +235,6 @@ def test_the_score_has_its_name():
     assert relevance(MKLRegressor(KERNELS, C=1.0), X, X[:, 0], cv=2).scoring == "R²"
 
 
-def test_scores_count_the_weights_of_the_held_out_examples():
-    """Issue 11, point 24. Weights differ from fold to fold and go with mistakes, so that plain means are other ones."""
-    rng = np.random.default_rng(5)
-    rows = rng.normal(size=(90, 2))
-    labels = (rows[:, 0] + 1.5 * rng.normal(size=90) > 0).astype(int)
-    weight = np.where(labels == 1, 4.0, 0.5) * np.repeat([1.0, 2.0, 3.0], 30)
-    model = MKLClassifier([("a", RBF(0.5), [0]), ("b", RBF(0.5), [1])], C=1.0)
-    splits = [(np.setdiff1d(np.arange(90), test), test) for test in np.split(np.arange(90), 3)]
-    expected, plain = [], []
-    for train, test in splits:
-        fitted = clone(model).fit(rows[train], labels[train], weight[train])
-        expected.append(fitted.score(rows[test], labels[test], weight[test]))
-        plain.append(fitted.score(rows[test], labels[test]))
-    found = relevance(model, rows, labels, cv=splits, sample_weight=weight, n_permutations=1)
-    np.testing.assert_allclose(found.score_all, expected)
-    assert np.abs(np.array(plain) - expected).min() > 0.01
-
-
 def test_orders_come_from_the_seed():
     """Issue 11, point 24."""
     rng = np.random.default_rng(5)
@@ -294,44 +248,6 @@ def test_orders_come_from_the_seed():
     assert one == same != other
 
 
-def test_the_gain_is_that_of_the_source_alone_over_its_rows_in_other_places():
-    """Issue 11, point 24. A model of the source alone, fitted anew, predicts the held-out rows in each order."""
-    splits, model, rng = list(KFold(3).split(X)), MKLRegressor(KERNELS, tol=1e-6, C=1.0), np.random.RandomState(4)
-    target = X[:, 0] + 0.5 * X[:, 1] + 0.3 * X[:, 2]
-    found = relevance(model, X, target, cv=splits, n_permutations=2, random_state=4)
-    orders = [[rng.permutation(len(test)) for _ in range(2)] for _, test in splits]
-    for name, kernel in (("signal", KERNELS[0]), ("noise", KERNELS[1])):
-        gains = []
-        for (train, test), places in zip(splits, orders, strict=True):
-            alone = clone(model).set_params(kernels=[kernel]).fit(X[train], target[train])
-            moved = [alone.score(X[test][order], target[test]) for order in places]
-            gains.append(alone.score(X[test], target[test]) - np.mean(moved))
-        assert row(found, name)["gain"] == pytest.approx(np.mean(gains), abs=1e-3)
-
-
-@pytest.mark.parametrize("examples", [250, 400])
-def test_alignments_are_those_of_kernels_and_targets_of_the_same_examples(examples, monkeypatch):
-    """Issue 11, point 24. Centred, without diagonals, by their definition on all examples; nearly so on a sample."""
-    monkeypatch.setattr("manykernels.inspect.fold.MAX_ALIGNMENT_EXAMPLES", examples)
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(420, 2))
-    target = np.where(rows[:, 0] + 0.2 * rng.normal(size=420) > 0, 1, -1)
-    model = MKLClassifier([("signal", Linear(), [0]), ("noise", RBF(0.5), [1])])
-    fold = Fold(model, rows, target, None, np.arange(400), np.arange(400, 420), _accuracy)
-    both = [Row("", "source", np.array([True, False])), Row("", "source", np.array([False, True]))]
-    found, between = fold.alignments([flat for *_, flat in fold.refits(both, alone=True)])
-    kernels = []
-    for K in (Linear()(rows[:400, :1]), RBF(0.5)(rows[:400, 1:]), np.outer(target[:400], target[:400]).astype(float)):
-        H = np.eye(400) - 1 / 400
-        K = H @ K @ H
-        K[np.diag_indices(400)] = 0.0
-        kernels.append(K / np.linalg.norm(K))
-    signal, noise, own = kernels
-    tolerance = 1e-6 if examples == 400 else 0.05
-    assert found == pytest.approx([np.sum(signal * own), np.sum(noise * own)], abs=tolerance)
-    assert between[0, 1] == pytest.approx(np.sum(signal * noise), abs=tolerance) and found[0] > 0.5
-
-
 def test_a_source_that_only_the_last_class_uses_is_worth_something():
     """Issue 11, point 24. Class 0 is told by column 0, classes 1 and 2 by column 1."""
     rng = np.random.default_rng(2)
@@ -342,15 +258,3 @@ def test_a_source_that_only_the_last_class_uses_is_worth_something():
     assert (model.fit(rows, labels).kernel_weights_[:, 1] > 0).tolist() == [False, True, True]
     found = relevance(model, rows, labels, cv=3)
     assert row(found, "b")["drop"] > 0.2
-
-
-@pytest.mark.parametrize("columns", [1, 2])
-def test_r2_with_weights_is_that_of_scikit_learn(columns):
-    """Issue 11, point 24."""
-    rng = np.random.default_rng(3)
-    rows, weight = rng.normal(size=(40, 2)), rng.uniform(0.1, 5.0, 40)
-    targets = (rows[:, :1] ** 2 + weight[:, None] + np.zeros(columns)).squeeze()
-    model = MKLRegressor([RBF(0.5)], C=1.0).fit(rows, targets)
-    assert _r2(model, rows, targets, weight) == pytest.approx(
-        r2_score(targets, model.predict(rows), sample_weight=weight)
-    )

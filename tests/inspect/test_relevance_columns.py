@@ -8,10 +8,9 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.inspect import WeightsDisplay, bootstrap_weights, relevance
-from manykernels.inspect.columns import mixed, with_one_value
 from manykernels.inspect.fold import Fold
-from manykernels.inspect.held_out import _accuracy, _roc_auc
-from manykernels.inspect.sources import Row
+from manykernels.inspect.held_out import _accuracy
+from manykernels.inspect.sources import Row, mixed, with_one_value
 from manykernels.kernels import RBF, Laplacian, Linear, On
 from manykernels.kernels.table_scaler import TableScaler
 from manykernels.regularizers import WeightedLpNorm
@@ -95,16 +94,6 @@ def test_permuting_a_column_permutes_it_in_every_kernel():
         moved[name] = moved[name].to_numpy()[order]
         found = fold.permuted([Row(name, "source", np.zeros(fold.M, bool), (k,))], [order])
         assert found[0, 0] == model.score(moved, y[60:])
-
-
-@pytest.mark.parametrize("deciding", ["a", "site"])
-def test_the_only_column_that_matters_is_found_and_noise_is_not(deciding):
-    frame = table(120)[0].drop(columns="when")
-    y = frame.a > 0 if deciding == "a" else frame.site == "n"
-    found = relevance(MKLClassifier(C=1.0), frame, y, cv=3, kernels=False)
-    first, *others = found.table()
-    assert first["name"] == deciding and first["drop_low"] > 0.1 and first["permute_low"] > 0.2
-    assert all(other["relevance_low"] <= 0 and other["drop_low"] <= 0 for other in others)
 
 
 def test_copies_of_a_column_stand_in_for_each_other():
@@ -191,19 +180,6 @@ def test_a_quick_relevance_makes_no_fits_besides_those_of_the_folds(monkeypatch)
     assert "does not say that a source is worthless" in str(quick) and "only permuted" not in str(whole)
 
 
-def test_the_sources_with_the_largest_permute_are_refitted_and_others_come_last():
-    frame, y = table(60)
-    whole = relevance(MKLClassifier(C=1.0), frame, y, cv=2, kernels=False)
-    some = relevance(MKLClassifier(C=1.0), frame, y, cv=2, kernels=False, refits=2)
-    best = np.argsort(-whole.measure("permute").mean, kind="stable")[:2]
-    assert set(np.flatnonzero(some.refitted)) == set(best) == set(some.order()[:2])
-    np.testing.assert_allclose(some.score_without[:, best], whole.score_without[:, best])
-    assert "2 of 4 sources" in str(some) and "others were only permuted" in str(some)
-    drawn = WeightsDisplay.from_estimator(MKLClassifier(C=1.0).fit(frame, y), by="source", relevance=some)
-    assert len(drawn.axes_[0]) == 2
-    assert some.plot() is not None
-
-
 def test_by_default_the_number_of_refits_of_columns_is_bounded(monkeypatch):
     monkeypatch.setattr("manykernels.inspect.held_out.MAX_REFITS", 1)
     frame, y = table(60)
@@ -223,17 +199,6 @@ def test_kernels_in_memory_and_on_the_fly_give_the_same_refits(alone):
         assert flat is same or np.allclose(flat, same, atol=1e-5)
 
 
-def test_permutations_of_many_columns_in_one_batch_are_those_of_each(monkeypatch):
-    frame, y = table()
-    fold = Fold(MKLClassifier(), frame, y, None, np.arange(60), np.arange(60, 90), _accuracy)
-    rows = [Row("", "source", np.zeros(fold.M, bool), (k,)) for k in range(4)]
-    draws = [np.random.default_rng(k).permutation(30) for k in range(3)]
-    fold.score = lambda f: f.ravel() @ np.arange(30)  # a score that every decision moves
-    together = fold.permuted(rows, draws)
-    monkeypatch.setattr("manykernels.inspect.fold.MAX_MOVED_ENTRIES", 1)  # one column at a time
-    np.testing.assert_allclose(together, fold.permuted(rows, draws))
-
-
 def test_refits_use_the_C_that_the_model_chose(monkeypatch):
     frame, y = table(60)
     model = MKLClassifier(C="auto").fit(frame, y)
@@ -244,25 +209,6 @@ def test_refits_use_the_C_that_the_model_chose(monkeypatch):
     found, same = (relevance(one, frame, y, cv=2, kernels=False) for one in (model, own))
     np.testing.assert_array_equal(found.score_without, same.score_without)
     assert bootstrap_weights(model, frame, y, 2).shape[0] == 2
-
-
-def test_linear_kernels_that_share_a_view_have_their_own_columns():
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    kernels = [("all", Linear()), ("one", Linear(), [0]), ("two", Linear(), [1, 2])]
-    found = relevance(MKLClassifier(kernels), X, X[:, 0] > 0, cv=2, kernels=False)
-    assert found.names == ["one", "two"] and row(found, "one")["drop"] > 0.2
-
-
-def test_the_area_under_the_roc_curve_is_that_of_scikit_learn():
-    from sklearn.metrics import get_scorer
-
-    frame, y = table(60)
-    frame = frame[["a", "b"]].round(0)  # equal decisions
-    model = MKLClassifier([RBF(0.3)]).fit(frame, y)
-    assert _roc_auc(model, frame, y) == pytest.approx(get_scorer("roc_auc")(model, frame, y), abs=1e-12)
-    weight = np.arange(60.0)
-    weighted = get_scorer("roc_auc")(model, frame, y, sample_weight=weight)
-    assert _roc_auc(model, frame, y, sample_weight=weight) == weighted
 
 
 def test_folds_whose_held_out_examples_have_no_weight_are_named():

@@ -13,7 +13,7 @@ from manykernels.inspect import FeatureShares, approximation_error, column_relev
 from manykernels.inspect._games import GameAtom, GamePart, GameTerm, divided
 from manykernels.inspect.shares_result import _ranks, _spread
 from manykernels.kernels import RBF, Gower, Linear, Nystroem, RandomFeatures
-from manykernels.strings import Spectrum, WeightedDegree, degree_kernels
+from manykernels.strings import Spectrum, degree_kernels
 
 rng = np.random.default_rng(11)
 LETTERS = "ACGT"
@@ -239,20 +239,6 @@ def test_positions_of_sparse_tables_are_permuted_column_by_column():
     other = column_relevance(model, X, y, cv=KFold(3), n_permutations=3, random_state=1)
     assert np.abs(other.score_permuted - dense.score_permuted).max() > 1e-3
     np.testing.assert_allclose(other.score_all, dense.score_all)
-
-
-def test_kernels_of_sequences_beside_each_other_are_told_apart_by_kernel():
-    """A kernel that is computed by copies, between two that look up words: each value stands at its own kernel."""
-    X = draw(40, 8)
-    model = MKLClassifier([Spectrum(2), WeightedDegree(3), Spectrum(3, counts="sqrt")], C=1.0, regularizer=2)
-    model.fit(X, np.arange(40) % 2)
-    new = [X[0], X[1][:4] + "A" + X[1][5:], X[2]]
-    found = inspect.explain_sequences(model, new, by_kernel=True)
-    for i, m in product(range(3), range(3)):
-        own = changed(lambda Z, m=m: model.decision_parts(Z)[:, m], new[i])
-        np.testing.assert_allclose(found.values[i, m], own, atol=1e-9)
-    values = found.values[1, 2]
-    np.testing.assert_allclose(found.hypothetical[1, 2], values - values.mean(axis=1, keepdims=True), atol=1e-12)
 
 
 @pytest.mark.parametrize("intercept", [True, False])

@@ -293,17 +293,6 @@ def test_pictures_and_tables_show_the_columns_that_count():
         several.plot("beeswarm")
 
 
-def test_rows_of_a_background_without_a_view_do_not_stand_for_it():
-    rng = np.random.default_rng(4)
-    B = rng.normal(size=(30, 3))
-    X = Views({"a": rng.normal(size=(40, 1)), "b": B}, ids={"a": list(range(40)), "b": list(range(10, 40))})
-    model = MKLRegressor([("b", RBF(0.3), "b", "zero")], C=1.0).fit(X, np.append(rng.normal(size=10), B[:, 0]))
-    new = X[np.arange(14, 18)]
-    all_of_them, those_with_it = (feature_shares(model, new, background=X[np.arange(low, 20)]) for low in (0, 10))
-    np.testing.assert_allclose(all_of_them.values, those_with_it.values, atol=1e-12)
-    np.testing.assert_allclose(all_of_them.base, those_with_it.base, atol=1e-12)
-
-
 def test_values_are_an_explanation_of_shap_where_it_is_installed():
     shap = pytest.importorskip("shap")
     X, y = table()

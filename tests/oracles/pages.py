@@ -1,12 +1,11 @@
 """Reads pieces of the report page, and makes up facts for them."""
 
-import math
 import re
 from html.parser import HTMLParser
 
 from manykernels import _pictures
-from manykernels.report._html import MARKS
 from manykernels.report._page import TOOLS
+from manykernels.report._words import MARKS
 
 
 class Page(HTMLParser):
@@ -61,7 +60,7 @@ class Page(HTMLParser):
 class Story(HTMLParser):
     """What a page says, as lines: texts, tables with their sort numbers, what charts say of their marks, titles."""
 
-    SAID = ("id", "role", "aria-label", "title", "data-n", "data-t", "data-v")
+    SAID = ("id", "href", "role", "aria-label", "title", "data-n", "data-t", "data-v")
     ALONE = ("meta", "rect", "circle", "line", "polyline")
 
     def __init__(self, page):
@@ -83,6 +82,7 @@ class Story(HTMLParser):
         elif tag not in ("span", "bdi", "strong", "code", "small", "text", "tspan", *self.ALONE):
             self.lines.append(tag + " " if tag in ("h1", "h2", "section", "summary") else "")
         said = [" ".join(given[key].split()) for key in self.SAID if given.get(key)]
+        said += ["tools"] if "data-tools" in given else []
         if tag in ("circle", "rect", "polyline", "span") and given.get("class") and "shape" not in given["class"]:
             said.insert(0, given["class"])
         self.lines[-1] += f"⟨{'; '.join(said)}⟩" if said else ""
@@ -109,22 +109,12 @@ def sentence(macro, facts):
     return Page(f"<p>{str(made).translate(MARKS)}</p>").words
 
 
-def said(value, digits=3, sign=False):
-    """A number as the page writes it."""
-    text = f"{value:+,.{digits}f}" if sign and round(value, digits) else f"{value:,.{digits}f}"
-    return ("–" if math.isnan(value) else text).replace("-", "−")
-
-
-def percent(value, digits=1):
-    return f"{100 * value:.{digits}f} %"
-
-
-def spread(key, mean, se, low, high):
-    return {key: mean, f"{key}_se": se, f"{key}_low": low, f"{key}_high": high}
-
-
-def a_source(name, share, kernels=1, **own):
-    return {"name": name, "share": share, "kernels": kernels, "joined": None, "several": False, **own}
+def merged(facts, own):
+    """The facts with these in place of theirs, dict by dict."""
+    return facts | {
+        key: merged(facts[key], value) if isinstance(value, dict) and isinstance(facts.get(key), dict) else value
+        for key, value in own.items()
+    }
 
 
 def facts_of(**own):

@@ -7,7 +7,7 @@ import pandas as pd
 
 from manykernels import MKLClassifier
 from manykernels.kernels import RBF
-from manykernels.report._html import clean
+from manykernels.report._words import clean
 
 HOSTILE = (
     "<script>alert(1)</script>",

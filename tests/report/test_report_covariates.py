@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from report_cases import a_case
 from sklearn.base import clone
-from sklearn.model_selection import KFold
 
 from manykernels import MKLClassifier, MKLRegressor, MKLRegressorCV
 from manykernels.inspect import bootstrap_weights, relevance
@@ -42,20 +41,6 @@ def test_the_page_says_what_it_adjusts_for_and_compares_with_the_covariates_alon
     assert report.json()
     with pytest.raises(ValueError, match="fitted with the covariates 'age', 'batch': give covariates="):
         model.report(X, y)
-
-
-def test_decisions_of_single_examples_have_the_part_of_the_covariates():
-    """Without folds they are those of the fitted model; with folds, of models without the example."""
-    model = MKLClassifier(KERNELS, C=1.0).fit(X, REAL > 0, covariates=Z)
-    rows = model.report(X, REAL > 0, covariates=Z, cv=None, stability=0, examples=[4, 9]).facts["examples"]["rows"]
-    decision = model.decision_function(X, covariates=Z)
-    assert [row["sum"] for row in rows] == pytest.approx(decision[[4, 9]].tolist())
-    options = dict(cv=KFold(3), stability=0, relevance="fast", examples=[4, 9])
-    held = model.report(X, REAL > 0, covariates=Z, **options).facts["examples"]["rows"]
-    without = MKLClassifier(KERNELS, C=1.0).fit(X[30:], REAL[30:] > 0, covariates=Z[30:])
-    expected = without.decision_function(X[[4, 9]], covariates=Z.iloc[[4, 9]])
-    assert all(row["held_out"] for row in held)
-    assert [row["sum"] for row in held] == pytest.approx(expected.tolist(), abs=0.05)
 
 
 def test_the_worst_of_drawn_examples_is_found_with_their_own_covariates():

@@ -63,16 +63,6 @@ def test_relevance_is_that_of_inspect(model, facts):
             assert row[key] == pytest.approx(found[row["name"]][key])
 
 
-def test_both_modes_measure_the_same_where_sources_share_no_column(model, facts):
-    """Issue 11, point 1."""
-    full = {row["name"]: row for row in facts["sources"]["rows"]}
-    fast = model.report(X, y, cv=4, relevance="fast", stability=0).facts["sources"]
-    assert fast["verdict"] == facts["sources"]["verdict"] == ["k0"]
-    for row in fast["rows"]:
-        for key in ("relevance", "relevance_low", "drop", "permute", "gain", "alone"):  # the same folds and refits
-            assert row[key] == pytest.approx(full[row["name"]][key])
-
-
 def test_stability_of_classes_is_that_of_the_mean_of_their_weights():
     """Issue 11, point 24. The spread is over samples, each of which has weights for three classes."""
     labels = np.digitize(X[:, 0] + X[:, 1], [-0.7, 0.7])
@@ -299,54 +289,6 @@ def test_wrong_arguments_name_their_cure(model, options, said):
         model.report(X, given.pop("y"), **given)
 
 
-def test_progress_counts_folds_and_samples(model):
-    from manykernels.report._measure import measure
-
-    told = []
-    case = _case.Case(model, X, y, "classification", None, None, None, 0, lambda *step: told.append(step))
-    measure(case, 3, "full", 2, 0, None)
-    assert told == [
-        *(("held out", k, 3) for k in (1, 2, 3)),
-        *(("relevance", k, 3) for k in (1, 2, 3)),
-        *(("stability", k, 2) for k in (1, 2)),
-    ]
-
-
-def test_more_right_answers_than_a_guess_are_seen_though_folds_are_few():
-    """298 of 450 where a guess has 258, as a newcomer had it: no chance, whatever an interval of five folds says."""
-    from types import SimpleNamespace
-
-    from manykernels.report._held_out import _more_often_right
-
-    true = np.array(["a"] * 258 + ["b"] * 192)
-    own = np.where(np.arange(450) % 3 > 0, true, np.where(true == "a", "b", "a"))  # right in 300
-    case = SimpleNamespace(kind="classification", y=true, scoring=None, model=MKLClassifier())
-    rows = np.arange(450)
-    assert _more_often_right(case, [(rows, own)], [np.full(450, "a")])
-    assert not _more_often_right(case, [(rows, np.full(450, "a"))], [np.full(450, "a")])
-    coin = np.where(rows % 2 > 0, "a", "b")
-    assert not _more_often_right(case, [(rows, coin)], [np.full(450, "a")])
-    worse = np.full(450, "b")  # surely other than the guess: issue 11, point 24
-    assert not _more_often_right(case, [(rows, worse)], [np.full(450, "a")])
-
-
-def test_words_claim_no_more_than_intervals_say(facts):
-    from pages import sentence
-
-    row = {"share": 0.3, "kernels": 1, "relevance_se": 0.02, "drop": 0.01, "drop_se": 0.1, "why": "", "members": [""]}
-    sure = row | {"name": "sure", "relevance": 0.04, "relevance_low": 0.01}
-    near = row | {"name": "near", "relevance": 0.09, "relevance_low": -0.01, "share": 0.5}
-    none = row | {"name": "none", "relevance": 0.0, "relevance_low": -0.05, "share": 0.2}
-    told = sentence("matters", facts | {"sources": facts["sources"] | {"units": [near, sure, none]}})
-    assert "What is clearly relevant" in told and "near" in told.split("may matter as much")[0]
-    assert "heaviest" not in told
-    told = sentence("matters", facts | {"sources": facts["sources"] | {"units": [sure, none | {"share": 0.7}]}})
-    assert "The heaviest" in told and "do not settle" in told
-    better = sure | {"drop": -0.01}  # issue 11, point 8: the model is better without it
-    told = sentence("matters", facts | {"sources": facts["sources"] | {"units": [better, none]}})
-    assert "No source is clearly" in told
-
-
 def test_columns_that_two_sources_see_are_said():
     both = MKLClassifier([*KERNELS[:2], ("pair <1>", RBF(0.5), [0, 1])], C=1.0).fit(X, y).report(X, y, **QUICK)
     assert both.facts["sources"]["shared"] == [{"name": "pair <1>", "others": ["k0", "k1"], "taken": True}]
@@ -365,25 +307,6 @@ def test_examples_of_one_group_are_held_out_together():
     assert leaks > 0.9 and fair < 0.75
     with pytest.raises(ValueError, match="groups has shape"):
         model.report(rows, labels, groups=people[:5])
-
-
-def test_a_seed_shuffles_folds_and_lowers_their_number():
-    from manykernels.estimators.check_targets import make_splits
-
-    labels, zeros = np.repeat([0, 1], [20, 4]), np.zeros((24, 1))
-    plain, mixed = make_splits(3, zeros, labels, True), make_splits(3, zeros, labels, True, seed=0)
-    assert [len(test) for _, test in plain] == [len(test) for _, test in mixed]
-    assert not all(np.array_equal(a[1], b[1]) for a, b in zip(plain, mixed, strict=True))
-    assert len(make_splits(10, zeros, labels, True, seed=0)) == 4
-    assert len(make_splits(10, zeros, labels, False, seed=0)) == 10
-    assert len(make_splits(10, zeros, labels, False, np.arange(24) % 3, seed=0)) == 3
-    assert make_splits(10, zeros, labels, True, np.zeros(24), seed=0) == []
-
-
-def test_classes_that_are_numbers_are_named_in_their_order():
-    labels = np.where(np.arange(80) < 40, 10, np.where(np.arange(80) < 70, 9, 2))
-    told = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, cv=None, relevance="fast", stability=0).html()
-    assert "(2, 9 or 10)" in re.sub("<[^>]+>", "", told)
 
 
 @pytest.mark.parametrize("kind", ["csr", "bsr", "dia", "coo", "lil"])

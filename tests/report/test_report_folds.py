@@ -1,7 +1,6 @@
 """What a report holds out: scores beside a guess, the table of classes, groups, and drawn examples."""
 
 import numpy as np
-import pytest
 from sklearn.dummy import DummyRegressor
 from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
@@ -36,41 +35,6 @@ def test_the_table_of_classes_is_that_of_scikit_learn():
     expected = confusion_matrix(y, cross_val_predict(model, X, y, cv=cut), labels=list("abc"))
     assert found["classes"] == list("abc") and found["counts"] == expected.tolist()
     assert (expected != expected.T).any()
-
-
-def test_groups_stay_whole_where_examples_are_drawn():
-    """Issue 11, point 24. Copies of one patient on both sides of a fold would be recognised; labels here are noise."""
-    rng = np.random.default_rng(1)
-    people = rng.permutation(np.repeat(np.arange(40), 4))
-    rows = rng.normal(size=(40, 2))[people] + 0.01 * rng.normal(size=(160, 2))
-    labels = rng.integers(0, 2, 40)[people]
-    model = MKLClassifier([("k", RBF(5.0))], C=100).fit(rows, labels)
-    found = model.report(rows, labels, cv=3, groups=people, max_examples=120, examples=0, **ONLY).facts
-    assert found["sampled"]["used"] == 120 and found["score"]["mean"] < 0.75
-
-
-@pytest.mark.parametrize("size", [40, 90])
-def test_single_examples_are_named_by_their_rows_in_x(size):
-    """Issue 11, point 24. Among drawn examples as well."""
-    y = np.where(X[:, 0] + 0.3 * rng.normal(size=90) > 0, "ill", "well")
-    y[-1] = "ill" if y[-1] == "well" else "well"
-    model = MKLClassifier([("k", RBF(0.5), [0]), ("l", RBF(0.5), [1])], C=2).fit(X, y)
-    shown = model.report(X, y, cv=3, max_examples=size, **ONLY).facts["examples"]["rows"]
-    assert len(shown) > 2 and [one["true"] for one in shown] == [y[one["row"]] for one in shown]
-    if size < 90:
-        assert max(one["row"] for one in shown) >= size
-
-
-def test_the_mean_error_is_that_of_all_held_out_examples_however_few_are_drawn(monkeypatch):
-    """Issue 11, point 24."""
-    y = X[:, 0] + 0.3 * rng.normal(size=90)
-    model = MKLRegressor([("k", RBF(0.5))], C=1.0).fit(X, y)
-    options = dict(cv=KFold(3), examples=0, **ONLY)
-    full = model.report(X, y, **options).facts["score"]
-    monkeypatch.setattr("manykernels.report._held_out.MAX_POINTS", 7)
-    few = model.report(X, y, **options).facts["score"]
-    assert len(few["points"]) == 7 and few["points_total"] == 90 == len(full["points"])
-    assert few["error"] == full["error"] == pytest.approx(np.mean([abs(a - b) for a, b in full["points"]]))
 
 
 def test_each_fold_chooses_C_once_even_if_it_is_made_again(monkeypatch):

@@ -12,7 +12,7 @@ from injected import ATTACKS, KERNELS, Reader, X, hostile_reports, strangers
 import manykernels
 from manykernels import MKLClassifier
 from manykernels.inspect import relevance
-from manykernels.report import Report, _html
+from manykernels.report import Report, _words
 from tables import run
 
 ROOT = Path(manykernels.__file__).parent
@@ -99,7 +99,7 @@ def test_templates_escape_all_but_the_files_of_the_package():
             docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
             texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
             found = [node.value for node in texts if id(node) not in docs and tag.search(node.value)]
-            assert set(found) <= set(_html.MARKS.values()), path
+            assert set(found) <= set(_words.MARKS.values()), path
     templates = list(ROOT.rglob("*.jinja"))
     assert len(templates) > 10
     for path in templates:

@@ -13,7 +13,7 @@ from reports import HOSTILE, hostile_report, plain_report
 from manykernels import MKLClassifier
 from manykernels.kernels import Linear
 from manykernels.report import Report
-from manykernels.report._html import clean, number, percent
+from manykernels.report._words import clean, number, percent
 
 VOID = {"meta", "input", "br", "rect", "circle", "line", "polyline"}
 

@@ -159,7 +159,7 @@ def test_a_score_that_is_not_nested_says_so(how, tmp_path, monkeypatch):
         model.save(tmp_path / "m.mk")
         model = load(tmp_path / "m.mk")
     if how == "bound":
-        monkeypatch.setattr("manykernels.report._nested.MAX_ENTRIES", 1e3)
+        monkeypatch.setattr("manykernels.report._held_out.MAX_ENTRIES", 1e3)
     report = model.report(X, two, **QUICK)
     assert report.facts["score"]["nested"]["done"] is False
     assert report.html().count("This score is not nested, and a little too good:") == 2  # at the top, and below

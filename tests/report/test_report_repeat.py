@@ -108,17 +108,6 @@ def test_a_model_that_cannot_be_typed_is_loaded():
     assert long[-1] == own[-1] and model_lines(MKLRegressor(regularizer=LpNorm(2)))[-1].startswith("model = MKLR")
 
 
-def test_a_guess_in_folds_is_told_from_the_share_of_the_commonest_class():
-    """Issue 11, point 8: of classes of nearly one size, another is the commonest of the other folds."""
-    labels = np.repeat(["a", "b", "c", "d"], [15, 14, 15, 16])
-    found = MKLClassifier(KERNELS, C=1.0).fit(X, labels).report(X, labels, cv=5, relevance="fast", stability=0)
-    share = 100 * found.facts["score"]["baseline"]
-    assert abs(share - 1600 / 60) > 0.1 and f"would reach {share:.1f} % in these folds" in plain(found)
-    assert "(that of all data has 26.7 %)" in plain(found)
-    even = np.repeat(["a", "b"], [40, 20])
-    assert "in these folds" not in plain(MKLClassifier(KERNELS, C=1.0).fit(X, even).report(X, even, **QUICK))
-
-
 def test_bands_that_miss_the_fitted_share_are_explained_and_samples_are_counted(monkeypatch):
     """Issue 11, point 8."""
     monkeypatch.setattr("manykernels.report._measure.BOOTSTRAP_SAMPLES", (2, 7))

@@ -13,9 +13,9 @@ from sklearn.model_selection import StratifiedKFold
 from manykernels import MKLClassifier, MKLRegressor, Views, load
 from manykernels.inspect import relevance
 from manykernels.kernels import RBF, Categorical, Linear
-from manykernels.report._joined import alike_columns, identical
 from manykernels.report._page import section
 from manykernels.report._words import RELEVANT
+from manykernels.report._worth import alike_columns, identical
 
 
 def pictures(n=60, numbers=4, classes=3, seed=0):
@@ -74,7 +74,7 @@ def test_quick_and_full_name_the_only_column_that_matters(deciding):
 
 def test_columns_beyond_the_bound_are_only_shuffled_and_the_page_says_so(monkeypatch):
     """Issue 13: the columns with the largest loss are left out; the verdict is about them alone."""
-    monkeypatch.setattr("manykernels.report._joined.MAX_ENTRIES", 1e8)  # all are shuffled, three are left out
+    monkeypatch.setattr("manykernels.report._worth.MAX_ENTRIES", 1e8)  # all are shuffled, three are left out
     frame, kind = pictures(numbers=4, classes=2)
     model = MKLClassifier(C=1.0).fit(frame, kind)
     report = model.report(frame, kind, cv=3, stability=0)
@@ -91,7 +91,7 @@ def test_columns_beyond_the_bound_are_only_shuffled_and_the_page_says_so(monkeyp
 
 def test_too_many_columns_are_shuffled_together(monkeypatch):
     """Issue 13."""
-    monkeypatch.setattr("manykernels.report._joined.MAX_ENTRIES", 0.0)  # three units
+    monkeypatch.setattr("manykernels.report._worth.MAX_ENTRIES", 0.0)  # three units
     frame, kind = pictures(numbers=3, classes=2)
     model = MKLClassifier(C=1.0).fit(frame, kind)
     units = model.report(frame, kind, cv=3, stability=0).facts["sources"]["units"]
@@ -169,7 +169,7 @@ def test_the_words_say_what_was_measured(both):
 
 
 def test_what_a_bound_joins_is_judged_as_one_in_both_modes(monkeypatch):
-    monkeypatch.setattr("manykernels.report._joined.MAX_ENTRIES", 0.0)  # three units
+    monkeypatch.setattr("manykernels.report._worth.MAX_ENTRIES", 0.0)  # three units
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 6))
     y = X[:, 0] + 0.7 * X[:, 1] + 0.7 * X[:, 2] + 0.7 * X[:, 3] + 0.1 * rng.normal(size=40)
@@ -182,7 +182,7 @@ def test_what_a_bound_joins_is_judged_as_one_in_both_modes(monkeypatch):
 
 def test_the_heaviest_sources_are_judged_singly_where_a_bound_joins_the_others(monkeypatch):
     """Issue 11, point 24. Wherever they stand in the list."""
-    monkeypatch.setattr("manykernels.report._joined.MAX_ENTRIES", 0.0)  # three units
+    monkeypatch.setattr("manykernels.report._worth.MAX_ENTRIES", 0.0)  # three units
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5))
     y = X @ [0.2, 0.3, 3.0, 0.1, 2.0] + 0.1 * rng.normal(size=60)
@@ -227,7 +227,7 @@ def test_identical_columns_are_found_and_their_sources_judged_together():
 
 @pytest.mark.parametrize("kernels", ["auto", [(name, RBF("median"), name) for name in ("mri", "rna", "noise", "copy")]])
 def test_identical_views_are_judged_together(kernels):
-    """ The first lines listed rna and its copy, of which each had a drop of 0.000, as two sources."""
+    """The first lines listed rna and its copy, of which each had a drop of 0.000, as two sources."""
     rng, kind = np.random.default_rng(0), np.arange(150) % 2
     X = {name: rng.normal(size=(150, d)) for name, d in (("mri", 4), ("rna", 5), ("noise", 3))}
     X["mri"][:, 0] += 1.2 * kind

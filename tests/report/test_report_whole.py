@@ -1,7 +1,5 @@
 """Whole reports against fits, `relevance` and bootstrap samples that are made one by one."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,13 +8,11 @@ from scipy.stats import t
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-from manykernels import MKLClassifier, MKLRegressor, MKLSurvival, Views
+from manykernels import MKLClassifier, MKLRegressor, MKLSurvival
 from manykernels.inspect import bootstrap_weights, relevance
 from manykernels.kernels import RBF, Linear
-from manykernels.pairs import Pairs
-from manykernels.report import _held_out, _measure, describe
-from manykernels.report._decisions import choose
-from manykernels.report._singles import check_examples, ids_of
+from manykernels.report import _held_out, _measure
+from manykernels.report._decisions import check_examples, choose, ids_of
 
 rng = np.random.default_rng(5)
 
@@ -179,60 +175,6 @@ def test_all_facts_of_a_sample_held_out_by_site(mode, monkeypatch):
         wanted = dict(low=low, median=middle, high=high, selected=np.mean(shares[:, m] > 0), share=fit[m])
         assert {key: row[key] for key in wanted} == pytest.approx(wanted)
     assert (facts["stability"]["samples"], facts["stability"]["total"], facts["stability"]["alive"]) == (3, 3, 3)
-
-
-@pytest.mark.parametrize(
-    ("stability", "cv", "used"), [(None, 5, 63), (0, 5, 63), (40, 5, 50), (12, 2, 57), (0, None, 100), (1, None, 100)]
-)
-def test_work_bounds_the_number_of_examples(stability, cv, used, monkeypatch):
-    """n² × kernels × classes × the larger of folds and half the bootstrap samples is at most the limit."""
-    seen = {}
-    monkeypatch.setattr(_measure, "MAX_ENTRIES", 5 * 3 * 4 * 63**2 + 1.0)
-    monkeypatch.setattr(_measure, "_weights", lambda case: {"sources": {}})
-    monkeypatch.setattr(_measure, "_stability", lambda case, samples: seen.update(samples=samples, n=len(case.X)))
-    monkeypatch.setattr(_measure, "_alignment", lambda case: None)
-    monkeypatch.setattr(_measure, "single_examples", lambda *a: seen.update(rows=a[2], whole=len(a[0].X)))
-    monkeypatch.setattr(_measure, "score", lambda case, *a: {"score": seen.update(y=case.y, one_pass=a[3])})
-    model = SimpleNamespace(kernel_names_=list("abcd"), kernel_weights_=np.ones((3, 4)), intercept_=np.zeros(3),
-                            history_=[], kernels="auto", classes_=np.arange(3), multilabel_=False)  # fmt: skip
-    case = a_case(np.arange(100) % 3)._replace(model=model, X=np.zeros((100, 1)))
-    facts = _measure.measure(case, cv, "fast", stability, None, None)
-    assert (facts["sampled"]["used"], facts["sampled"]["asked"], seen["n"], seen["whole"]) == (used, False, used, 100)
-    np.testing.assert_array_equal(seen["y"], case.y[seen["rows"]])
-    assert seen["one_pass"] == (used**2 * 4 + 5e6) * 3 and len(seen["rows"]) == used
-    limit = 5 * 3 * 4 * 63**2 / 2 / (seen["one_pass"] + 4 * 5e5)
-    assert seen["samples"] == (max(10, int(limit)) if stability is None else stability)
-    facts = _measure.measure(case, cv, "fast", stability, None, 20)
-    assert facts["sampled"] == {"examples": 100, "used": 20, "asked": True}
-
-
-def test_views_pairs_and_models_are_described():
-    views = Views({"a": np.zeros((3, 2)), "t": ["AC", "G"]}, ids={"a": ["u", "v", "w"], "t": ["v", "w"]})
-    assert describe._form(MKLClassifier(), views) == "2 views"
-    assert describe._view("a", views["a"], views.present["a"]) == {"name": "a", "kind": "2 columns", "missing": 0}
-    assert describe._view("t", views["t"], views.present["t"]) == {"name": "t", "kind": "texts", "missing": 1}
-    assert describe._view("x", None, None) == {"name": "x", "kind": "missing", "missing": 0}
-    assert describe._form(MKLClassifier(), np.zeros((3, 1))) == "a table of 1 column"
-    assert describe._form(MKLClassifier(), np.zeros((3, 1200))) == "a table of 1,200 columns"
-    assert describe._form(MKLClassifier(), ["AC", "G"]) == "sequences or texts"
-    pairs = Pairs([[0, 1], [0, 2], [3, 1]], np.zeros((5, 2)), np.zeros((4, 3)))
-    assert describe._side(pairs, "left") == {"name": "left", "kind": "5 objects, 2 columns", "missing": 3}
-    assert describe._side(pairs, "right") == {"name": "right", "kind": "4 objects, 3 columns", "missing": 2}
-    assert describe._form(MKLClassifier(), pairs) == "pairs of 5 left and 4 right objects"
-    assert ids_of(pairs) == ["0 × 1", "0 × 2", "3 × 1"]
-    label = np.where(X[:, 0] > 0, "u", "v")
-    model = MKLClassifier(KERNELS, C=2.0).fit(X, label)
-    found = describe.describe_model(model)
-    assert (found["estimator"], found["parameters"]["C"], found["gap"]) == ("MKLClassifier", "2.0", model.duality_gap_)
-    assert (found["steps"], found["support"], found["classes"]) == (model.n_iter_, len(model.support_), ["u", "v"])
-    assert found["covariates"] is None
-    model.C, model.C_ = "auto", 3.0
-    assert describe.describe_model(model)["parameters"]["C"] == '"auto", which chose 3'
-    frame = pd.DataFrame(X, columns=list("pqrs")).assign(idle=1.0, twin=X[:, 1], same=X[:, 1])
-    named = MKLClassifier([("a", RBF(0.3), ["p", "q"]), ("b", Linear(), ["s"])], C=1.0).fit(frame, label)
-    assert describe._unused(named, frame) == ["r", "idle", "twin", "same"]
-    assert describe._identical(frame) == [["q", "twin", "same"]]
-    assert describe._identical(frame.to_numpy()) == [["column 1", "column 5", "column 6"]]
 
 
 def test_names_of_examples_and_rows_that_are_asked_for():

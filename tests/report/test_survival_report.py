@@ -9,7 +9,7 @@ import pytest
 from manykernels import MKLSurvival, MKLSurvivalCV
 from manykernels.datasets import make_survival
 from manykernels.kernels import RBF
-from manykernels.report._survival import kaplan_meier
+from manykernels.report._rates import kaplan_meier
 from manykernels.report.describe import describe_data
 
 X, Y = make_survival(150, seed=2)

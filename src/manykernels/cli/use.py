@@ -140,7 +140,7 @@ def inspect(
             for name, weight, share in zip(names, weights, shares, strict=True)
         ],
     }
-    if metric := mk.inspect.metric.column_shares(vars(fitted).get("metric_")):
+    if metric := mk.inspect.tables.column_shares(vars(fitted).get("metric_")):
         facts["metric"] = [
             {"source": source, "column": column, "share": share}
             for source, own in metric.items()

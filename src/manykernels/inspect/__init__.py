@@ -5,13 +5,10 @@ from .approximation import ApproximationError, approximation_error
 from .bootstrap import bootstrap_weights
 from .column_relevance import column_relevance
 from .displays.alignment_display import AlignmentDisplay
-from .displays.along_display import WeightsAlongDisplay
-from .displays.convergence_display import ConvergenceDisplay
+from .displays.curves import ConvergenceDisplay, PathDisplay, WeightsAlongDisplay
 from .displays.decision_display import DecisionDisplay
-from .displays.path_display import PathDisplay
 from .displays.reliability_display import ReliabilityDisplay
-from .displays.stability_display import StabilityDisplay
-from .displays.weights_display import WeightsDisplay, plot_weights
+from .displays.weights import StabilityDisplay, WeightsDisplay, plot_weights
 from .explain import explain_sequences
 from .explanation import SequenceExplanation
 from .find_motifs import find_motifs, top_words

@@ -1,10 +1,12 @@
-"""The covariates of the held-out examples of a fold."""
+"""Decisions on the held-out examples of a fold: what covariates explain of them, and what only rounding tells apart."""
 
 from functools import cached_property
 
 import numpy as np
 
 from ..problem import covariate_basis, in_units
+
+EQUAL = 2.0**-24, 2.0**-27  # of the range and of the size of decisions: what differs by less is rounding of the kernels
 
 
 class Adjustment:
@@ -47,3 +49,16 @@ def without_kernels(examples):
     if not examples.intercept or examples.loss.total:
         return np.zeros(len(Y)), None
     return np.array([examples.loss.intercept(y, zero, examples.c) for y in Y], dtype=float), None
+
+
+def untied(decision, favour):
+    """The decisions (n_test, T) of a classifier without their last digits, which would decide between equal ones.
+
+    The hinge loss gives −1 to every class where none has half of the examples, such as those of one category. Of equal
+    classes the one with the largest `favour` (T,), each at most 1, comes first.
+    """
+    size = max(EQUAL[0] * np.ptp(decision), EQUAL[1] * np.abs(decision).max())
+    if not 0 < size < np.inf:
+        return decision
+    unit = 2.0 ** np.ceil(np.log2(size))  # of which ±1 and 0 are multiples
+    return unit * (np.round(decision / unit) + 0.4 * favour)

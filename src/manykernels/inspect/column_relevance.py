@@ -13,11 +13,10 @@ from .._validation import check_choice
 from ..estimators.check_inputs import take_examples
 from ..kernels.annotated import NamedMatrix
 from ..kernels.views import Views
-from .columns import mixed
 from .fold import Fold
 from .held_out import measure_rows, name_of, read_folds
 from .relevance_result import Relevance
-from .sources import default_sources
+from .sources import default_sources, mixed
 
 
 def column_relevance(

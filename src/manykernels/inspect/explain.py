@@ -16,9 +16,9 @@ from ..kernels.view_data import n_examples
 from ..kernels.views import Views
 from ..sequences import Sequences
 from ._letters import WordValues, counts_whole, has_values, unknown_letters, word_parts
-from ._support import row_of
 from .displays.base import check_fitted
 from .explanation import SequenceExplanation
+from .sequences import row_of
 
 METHODS = ("mutagenesis", "gkmexplain")
 COPIES = 4096  # of sequences with one letter changed, at a time

@@ -19,9 +19,8 @@ from ..estimators.plan import FitPlan, read_examples
 from ..inner.systems import blas_for
 from ..kernels.auto import auto_kernels
 from ..kernels.view_data import n_examples
-from ._adjustment import Adjustment, without_kernels
-from ._ties import untied
-from .columns import columns_seen, mixed, seeing_only, specs_of, spreads, with_one_value
+from ._adjustment import Adjustment, untied, without_kernels
+from .sources import columns_seen, mixed, seeing_only, specs_of, spreads, with_one_value
 
 MAX_ALIGNMENT_ENTRIES = 2**24  # of all kernel matrices that alignments compare
 MAX_ALIGNMENT_EXAMPLES = 250

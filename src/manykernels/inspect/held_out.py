@@ -24,10 +24,9 @@ from ..kernels.pairs import Pairs
 from ..kernels.view_data import n_examples
 from ._interchangeable import find_groups
 from .fold import Fold
-from .metric import column_shares
 from .relevance_result import Relevance
 from .sources import overlapping_sources, read_sources, shared_columns
-from .tables import check_plain, chosen_C
+from .tables import check_plain, chosen_C, column_shares
 
 MAX_KEPT_BYTES = 2**29  # of the kernels of all folds, kept until groups are found
 MAX_REFIT_ENTRIES = 2**26  # of the kernels of all folds, up to which all sources are refitted by default

@@ -17,7 +17,7 @@ import numpy as np
 
 from .._threads import run_blocks
 from ..sequences import Sequences
-from ._support import words
+from .sequences import words
 
 MAX_POIM_ENTRIES = 2**27  # of a matrix; a single position needs about eight times its own entries
 

@@ -8,8 +8,8 @@ import numpy as np
 from .._pictures import COLOURS, left_out, legend, note, panels, plain, render, rows_of, short
 from .._validation import one_line
 from ._interchangeable import Group
-from .metric import mean_shares, said
 from .sources import Shared, listed
+from .tables import mean_shares, said
 
 MEASURES = ("relevance", "drop", "permute", "gain", "alone")
 ROWS_SHOWN = 25  # of each kind, in a printed table

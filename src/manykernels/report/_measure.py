@@ -16,8 +16,8 @@ from .._pictures import as_shares
 from ..estimators.check_inputs import optional
 from ..inspect import AlignmentDisplay, StabilityDisplay, bootstrap_weights
 from ..inspect.displays.base import class_names, members_of
-from ..inspect.metric import column_shares
 from ..inspect.shares import source_columns
+from ..inspect.tables import column_shares
 from ..kernels.view_data import n_examples
 from ._case import (
     FIT_ENTRIES,
@@ -31,9 +31,8 @@ from ._case import (
     MAX_STEPS,
     Case,
 )
-from ._decisions import Decisions, size_of
+from ._decisions import Decisions, ids_of, is_list, single_examples, size_of
 from ._held_out import fold_count, score, source_rows
-from ._singles import ids_of, is_list, single_examples
 
 MAX_FACTORS = 1e7  # examples × support × columns of Shapley values: about a second for each source
 MAX_COLUMNS = 10  # of a source

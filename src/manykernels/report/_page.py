@@ -8,11 +8,11 @@ from typing import Any
 
 from .._pictures import render
 from ..inspect.sources import listed
-from . import _charts, _html, _words, _worth
+from . import _charts, _words, _worth
 from ._case import MAX_INSIDE, MAX_SOURCES
 
 TOOLS = {  # what the templates may call
-    **{key: value for key, value in vars(_html).items() if callable(value) and value.__module__ == _html.__name__},
+    **{key: value for key, value in vars(_words).items() if callable(value) and value.__module__ == _words.__name__},
     "charts": _charts, "log10": _charts.log10, "exp": math.exp, "words": _words, "few": listed, "worth": _worth,
     "MAX_INSIDE": MAX_INSIDE, "MAX_SOURCES": MAX_SOURCES,
 }  # fmt: skip
@@ -30,8 +30,8 @@ def page(facts: dict[str, Any]) -> str:
 
 def section(key: str, facts: dict[str, Any], **values: Any) -> str:
     """The HTML of one of the templates."""
-    given = {"facts": _html.foreign(facts), **values, **TOOLS}
-    return render(f"report/templates/{key}.html.jinja", _html.MARKS, **given)
+    given = {"facts": _words.foreign(facts), **values, **TOOLS}
+    return render(f"report/templates/{key}.html.jinja", _words.MARKS, **given)
 
 
 def _hash(content):

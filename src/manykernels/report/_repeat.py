@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import __all__ as own
 from .. import kernels, losses, pairs, regularizers, solvers, streaming, strings, weighting
-from ._options import ReportOptions
+from ._case import ReportOptions
 
 MAX_CODE_LETTERS = 20_000  # of a model
 MODULES = (kernels, regularizers, losses, strings, pairs, weighting, solvers, streaming)  # searched in this order

@@ -4,6 +4,8 @@ import json
 import math
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -20,14 +22,41 @@ from ..estimators.survival_times import read_times
 from ..inspect.displays.base import members_of
 from ..inspect.tables import check_model
 from ..kernels.view_data import n_examples
-from ._case import Case, kind_of
+from ._case import Case, ReportOptions, Tick, kind_of
+from ._decisions import check_examples, is_list
 from ._measure import measure
-from ._options import ReportOptions
 from ._page import page
-from ._progress import showing
 from ._repeat import report_lines
-from ._singles import check_examples, is_list
 from .describe import describe_data, describe_model, versions
+
+
+@contextmanager
+def showing(verbose: bool) -> Iterator[Tick]:
+    """Yields a function of (stage, done, total), which shows a bar with the remaining time for each stage."""
+    if not verbose:
+        yield lambda stage, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+               TextColumn("left"), TimeRemainingColumn())  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        tasks: dict = {}
+
+        def tick(stage, done, total):
+            if stage not in tasks:
+                tasks[stage] = progress.add_task(stage, total=total)
+            progress.update(tasks[stage], completed=done)
+
+        yield tick
 
 
 @dataclass

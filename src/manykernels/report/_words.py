@@ -1,16 +1,147 @@
-"""Sentences of the report: what matters most, how certain it is, and what not to conclude."""
+"""Numbers, names and sentences as the page writes them, and what its templates may call.
+
+A sentence is a str. Noncharacters of Unicode (U+FDD0 to U+FDEF) mark its inline elements, such as `strong` and `name`;
+the page replaces them by tags when all else is escaped. `foreign` removes these marks from text that users wrote.
+"""
 
 import math
+import re
 from collections.abc import Iterable
-from typing import Any
+from html import escape
+from typing import Any, NamedTuple
 
+from .._pictures import short, writable
 from ..inspect.sources import Shared
-from ._html import name, number, strong
 from ._worth import certain, clear, harmful, standing
 
+MAX_LETTERS = 90  # of a name on the page
+MARKS = str.maketrans({
+    "\ufdd0": '<bdi class="name" title="', "\ufdd1": '">', "\ufdd2": '<bdi class="name">', "\ufdd3": "</bdi>",
+    "\ufdd4": "<strong>", "\ufdd5": "</strong>", "\ufdd6": '<span class="soft">', "\ufdd7": "</span>",
+    "\ufdd8": "<code>", "\ufdd9": "</code>",
+})  # fmt: skip
 RELEVANT = {"permute": "What the model clearly uses", "needed": "What the model clearly needs",
             "alone": "What clearly predicts alone, but is not clearly needed, as others may replace it",
             "": "What is clearly relevant, by the mean of its loss and its gain alone"}  # fmt: skip
+
+
+class Column(NamedTuple):
+    """A column of a table: header, class, a chart below the header, whether it sorts, its name for screen readers."""
+
+    head: str
+    kind: str = ""
+    below: str = ""
+    sort: bool = True
+    unseen: str = "number"
+
+
+def foreign(value: Any) -> Any:
+    """Text of users, alone or in dicts and lists, without marks."""
+    if isinstance(value, dict):
+        return {foreign(key): foreign(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [foreign(inner) for inner in value]
+    return re.sub("[\ufdd0-\ufdef]", "\ufffd", value) if isinstance(value, str) else value
+
+
+def plain(text: str) -> str:
+    """A sentence, or its HTML, without marks, for attributes."""
+    return type(text)(re.sub("\ufdd0[^\ufdd1]*\ufdd1|[\ufdd0-\ufdef]", "", text))
+
+
+def strong(text: str) -> str:
+    return f"\ufdd4{text}\ufdd5"
+
+
+def soft(text: str) -> str:
+    return f"\ufdd6{text}\ufdd7"
+
+
+def code(text: str) -> str:
+    return f"\ufdd8{text}\ufdd9"
+
+
+def text(value: Any, length: int = MAX_LETTERS) -> str:
+    """The user's text as one line of at most `length` letters and 2 `length` bytes."""
+    whole, most = clean(value), 2 * length
+    while len(escape(found := short(whole, length)).encode()) > most and length > 8:
+        length = length * 3 // 4
+    return found
+
+
+def clean(value: Any) -> str:
+    """The text of a value on one line."""
+    return " ".join(writable(str(value)).split())
+
+
+def brief(value: Any) -> str:
+    """A name that fits on the mark of a chart."""
+    return short(clean(value))
+
+
+def name(value: Any, length: int = MAX_LETTERS) -> str:
+    """A name that a user gave, marked as a name; the title attribute holds the long form."""
+    whole = clean(value)
+    shown = text(whole, length) or "(empty)"
+    return f"\ufdd0{text(whole, 120)}\ufdd1{shown}\ufdd3" if len(whole) > length else f"\ufdd2{shown}\ufdd3"
+
+
+def names(values: list[Any], length: int, most: int | None = None) -> list[str]:
+    """Some names, and how many there are beyond `most`."""
+    rest = 0 if most is None else len(values) - most
+    return [name(value, length) for value in values[:most]] + [f"{rest:,} more"] * (rest > 0)
+
+
+def finite(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def number(value: float | None, digits: int = 3, sign: bool = False) -> str:
+    """A number with so many decimals and a typographic minus, or – if it is missing."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    shown = f"{value:.2e}" if abs(value) >= 1e6 or digits > 6 else f"{value:,.{digits}f}"
+    plus = sign and value > 0
+    if not shown.strip("-0."):
+        shown, plus = shown.lstrip("-"), False
+    return (("+" if plus else "") + shown).replace("-", "−")
+
+
+def whole(value: int) -> str:
+    """1,200."""
+    return f"{value:,}"
+
+
+def decimals(reach: float) -> int:
+    """The number of decimals with which numbers up to `reach` have three or four digits."""
+    return 3 if not 0 < reach < math.inf else max(0, 3 - math.floor(math.log10(reach)) - (reach < 1))
+
+
+def figures(value: float) -> str:
+    """A number with four significant digits."""
+    return "–" if not math.isfinite(value) else f"{value:#.4g}".rstrip(".").replace("-", "−")
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """A share as a percentage; a small positive share is never shown as 0."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    least = 10.0**-digits
+    if 0 < 100 * value < least / 2:
+        return f"<{least:g} %"
+    return f"{100 * value:.{digits}f} %".replace("-", "−")
+
+
+def gap(value: float | None) -> str:
+    """A duality gap in scientific notation."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    return re.sub("e-0?", "e−", f"{value:.1e}").replace("e+00", "")
+
+
+def count(value: int, what: str, many: str | None = None) -> str:
+    """1 kernel, 1,200 kernels."""
+    return f"{value:,} {what if value == 1 else many or what + 's'}"
 
 
 def in_order(names: Iterable[str]) -> list[str]:

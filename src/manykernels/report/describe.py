@@ -16,7 +16,7 @@ from ..kernels.stack import KernelStack
 from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views
 from ..sequences import Sequences
-from ._joined import identical
+from ._worth import identical
 
 MAX_COLUMNS = 40  # of a description
 MAX_ROWS = 20_000  # that a description reads
