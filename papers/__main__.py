@@ -10,7 +10,7 @@ from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
-from . import PAPERS, _claims, _code, _crew, _margins, _page
+from . import PAPERS, _code, _crew, _margins, _page
 from ._data import Data
 from ._scale import CAP, CutOff, NotKept, Scale
 
@@ -67,7 +67,7 @@ def main():
             bad += run(paper, options, only, out)
         _page.write(out, paper, _about(paper))
     if not options.quick:
-        _claims.write(out, {paper: _about(paper).SHORT for paper in PAPERS})
+        _page.write_claims(out, {paper: _about(paper).SHORT for paper in PAPERS})
     _page.summary(out, {paper: _about(paper) for paper in PAPERS})
     if not options.quick:
         _margins.write(out)

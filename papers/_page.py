@@ -4,8 +4,11 @@ import json
 import os
 import platform
 import subprocess
+import tomllib
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -17,27 +20,7 @@ from ._code import stale
 from ._verdict import word
 
 drawn = True  # False where a run only asks which cells are missing
-JUDGED = (
-    "One rule for all: a difference counts if it exceeds two standard errors, taken pair by pair where the same draws "
-    "stand behind both sides; one that does not is a tie. A finding on several sets agrees if every one of them "
-    "does, or "
-    "more than half where its margin says so. A finding on times is judged only if nothing else kept the processors "
-    "busy; where something did, the table has what the times would say, and counts it as not judged. That a fit ends, "
-    "or ends within a limit, is judged all the same: other work can only delay it. Times that are judged come from one "
-    "machine of two cores, those of several threads from one of 16, one fit at a time; one that was taken once counts "
-    "as it is, and its margin says so. "
-    "[Margins](margins.md) lists when each was last changed, and the verdicts before and after."
-)
-BEHIND = (
-    "Where ours was behind the print or, where that has no numbers, behind scikit-learn: seconds of the papers, which "
-    "are of 2006 to 2011, of ours on a loaded machine of 16 cores on 16 November 2026, and of ours now, alone on a "
-    "machine of two cores, of 16 where it says threads:"
-)
-CLAIMS = (
-    "[Claims](claims.md) goes through the experiments of the five papers claim by claim: where each is judged, or "
-    "why it "
-    "is not."
-)
+HERE = Path(__file__).parent
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -71,6 +54,13 @@ class Finding:
     @property
     def holds(self):
         return not self.judged or self.verdict == self.expected
+
+    @property
+    def shown(self):
+        """The verdict as pages have it."""
+        if not self.judged:
+            return "not judged" + (f": {self.open}" if self.open else "")
+        return self.verdict if self.verdict == "agree" else f"**{self.verdict}**"
 
 
 def weaker(section):
@@ -152,6 +142,29 @@ def mean(values, digits=3, factor=1.0):
     return f"{values.mean():.{digits}f}" + ("" if np.isnan(error) else f" ± {error:.{digits}f}")
 
 
+def means(values, digits=3, factor=1.0):
+    """`mean` of each column of values (times, columns) as a list, or of each entry of a dict."""
+    if isinstance(values, dict):
+        return {key: mean(part, digits, factor) for key, part in values.items()}
+    return [mean(column, digits, factor) for column in np.transpose(values)]
+
+
+def gathered(found, key):
+    """What cells, in lists of any depth, hold under a key, as an array."""
+    return found[key] if isinstance(found, dict) else np.array([gathered(part, key) for part in found])
+
+
+def listed(form, pairs, joint=", "):
+    """Pairs, or a dict of such, as text: each in a form such as "{} {:.2f}"."""
+    return joint.join(form.format(*pair) for pair in (pairs.items() if isinstance(pairs, dict) else pairs))
+
+
+def matrix(title, columns, names, values, digits=2, corner=""):
+    """The table of values (names, columns)."""
+    rows = [[name, *(f"{value:.{digits}f}" for value in row)] for name, row in zip(names, values, strict=True)]
+    return Table(title, [corner, *columns], rows)
+
+
 def panels(columns, rows=1, width=4.2, height=3.4, **options):
     """(figure, array (rows, columns) of axes) in the style of the other pictures; mere puppets unless `drawn`."""
     if not drawn:
@@ -166,6 +179,22 @@ def panels(columns, rows=1, width=4.2, height=3.4, **options):
     for ax in axes.flat:
         ax.spines[["top", "right"]].set_visible(False)
     return fig, axes
+
+
+def curves(ax, x, values, names, **labels):
+    """A curve for each name: means over the times of values (times, x, names), with their standard errors."""
+    for name, part in zip(names, np.moveaxis(values, 2, 0), strict=True):
+        error = part.std(axis=0, ddof=1) / np.sqrt(len(part))
+        ax.errorbar(x, part.mean(axis=0), error, marker=".", linewidth=1.2, label=name)
+    ax.set(**labels)
+
+
+def sticks(ax, values, title, cuts=()):
+    """A line for the weight of each kernel, and grey ones between groups of kernels."""
+    ax.vlines(np.arange(len(values)), 0, values, linewidth=1)
+    ax.set_title(title, loc="left", fontsize=9)
+    for cut in cuts:
+        ax.axvline(cut - 0.5, color="0.8", linewidth=0.8)
 
 
 def keep(out, paper, experiment, section, scale):
@@ -203,8 +232,8 @@ def keep(out, paper, experiment, section, scale):
 
 def commits(cells):
     """{commit: cells} of the code that the cells were run with, or of the commit that first kept those of before."""
-    found = [_commit(cell) for cell in cells]
-    return {commit: found.count(commit) for commit in sorted(set(found), key=lambda told: (told != "", told))}
+    found = Counter(map(_commit, cells))
+    return {commit: found[commit] for commit in sorted(found, key=lambda told: (told != "", told))}
 
 
 def _commit(cell):
@@ -220,191 +249,101 @@ KEPT, CHANGED = "kept since ", ", code changed since"
 
 def told(found):
     """What `commits` found, as text."""
-    run, kept, changed = [], [], []
-    for commit, cells in found.items():
-        count = f"{cells} cell" + "s" * (cells != 1)
-        bare = commit.removesuffix(CHANGED).removeprefix(KEPT)
-        group = changed if commit.endswith(CHANGED) else kept if commit.startswith(KEPT) else run
-        group.append(f"{bare or 'not recorded'} ({count})")
-    parts = [", ".join(run)] if run else []
-    parts += (
-        [f"not recorded, but kept since {', '.join(kept)}, with the code of the papers as it is now"] if kept else []
-    )
-    parts += [f"run or kept since {', '.join(changed)}, the code of the papers changed since then"] if changed else []
-    return "; ".join(parts)
+    groups = {
+        "": "{}", KEPT: "not recorded, but kept since {}, with the code of the papers as it is now",
+        CHANGED: "run or kept since {}, the code of the papers changed since then",
+    }  # fmt: skip
+    cells = {
+        commit: f"{commit.removesuffix(CHANGED).removeprefix(KEPT) or 'not recorded'} ({n} cell{'s' * (n != 1)})"
+        for commit, n in found.items()
+    }
+    kinds = {commit: CHANGED if commit.endswith(CHANGED) else KEPT * commit.startswith(KEPT) for commit in cells}
+    parts = {kind: ", ".join(cells[commit] for commit in cells if kinds[commit] == kind) for kind in groups}
+    return "; ".join(groups[kind].format(part) for kind, part in parts.items() if part)
 
 
 def where(cells):
     """[(date, machine, versions), …] of the cells, that of most of them first; files of before say none of it."""
-    found = {}
-    for cell in cells:
-        if "machine" in cell:
-            key = json.dumps([cell["date"], cell["machine"], cell["versions"]])
-            found[key] = found.get(key, 0) + 1
-    return [json.loads(key) for key in sorted(found, key=found.get, reverse=True)]
+    keys = ([cell["date"], cell["machine"], cell["versions"]] for cell in cells if "machine" in cell)
+    return [json.loads(key) for key, _ in Counter(map(json.dumps, keys)).most_common()]
 
 
 def kept(out, paper, experiment):
+    """The record of an experiment, its findings as `Finding`s; None where it was not run."""
     path = Path(out) / "results" / f"{paper}.{experiment}.json"
-    return json.loads(path.read_text()) if path.exists() else None
+    if not path.exists():
+        return None
+    record = json.loads(path.read_text())
+    return record | {key: [Finding(**given) for given in record.get(key, ())] for key in ("findings", "checks")}
+
+
+@cache
+def _templates():
+    from jinja2 import Environment, FileSystemLoader
+
+    found = Environment(loader=FileSystemLoader(HERE / "pages"), trim_blocks=True, lstrip_blocks=True)
+    found.filters["row"] = lambda cells: f"| {' | '.join(map(number, cells))} |"
+    return found
+
+
+def page(out, name, template, **facts):
+    """Writes OUT/NAME.md from pages/TEMPLATE.md.jinja."""
+    Path(out).mkdir(parents=True, exist_ok=True)
+    text = _templates().get_template(f"{template}.md.jinja").render(facts)
+    (Path(out) / f"{name}.md").write_text(text.rstrip() + "\n", encoding="utf-8")
 
 
 def write(out, paper, about):
     """OUT/PAPER.md, of all its experiments that were run so far."""
     found = {name: kept(out, paper, name) for name in about.EXPERIMENTS}
-    lines = [f"# {about.PAPER['title']}", "", about.PAPER["reference"], ""]
-    lines += [f"Written by `python -m papers {paper} --full`; [all papers](README.md).", ""]
-    if missing := [name for name in found if not found[name]]:
-        lines += [f"Still to be run: {', '.join(missing)}.", ""]
-    lines += findings([(record["title"], record) for record in found.values() if record])
-    for name, record in found.items():
-        if record:
-            lines += section(name, record)
-    Path(out).mkdir(parents=True, exist_ok=True)
-    (Path(out) / f"{paper}.md").write_text("\n".join(lines).rstrip() + "\n")
+    page(out, paper, "paper", paper=paper, about=about, found=found, told=told)
+
+
+def claims(paper):
+    """[claim, where it is judged or why it is not] for each claim of a paper, in the order of the print."""
+    return tomllib.loads((HERE / paper / "claims.toml").read_text(encoding="utf-8"))["claims"]
+
+
+def write_claims(out, papers):
+    """OUT/claims.md of {paper: heading}, from papers/claims.toml and the claims.toml of each paper."""
+    words = tomllib.loads((HERE / "claims.toml").read_text(encoding="utf-8"))
+    page(out, "claims", "claims", papers={heading: claims(paper) for paper, heading in papers.items()}, **words)
 
 
 def summary(out, papers):
     """OUT/README.md: the findings of all papers at a glance, and a picture for each."""
-    lines = ["# The papers, rerun", "", "Written by `python -m papers all --full`; `papers/README.md` says how.", ""]
-    ran = {paper: [r for name in about.EXPERIMENTS if (r := kept(out, paper, name))] for paper, about in papers.items()}
-    counts = {paper: _count(found) for paper, found in ran.items()}
-    share = {paper: f"{len(ran[paper])} of {len(about.EXPERIMENTS)}" for paper, about in papers.items()}
-    rows = [[f"[{about.SHORT}]({p}.md)", *counts[p], _against(about, ran[p])] for p, about in papers.items()]
-    rows.append(["all", *map(sum, zip(*counts.values(), strict=True)), ""])
-    columns = ["paper", "findings agree", "ties", "disagree", "not judged", "experiments unfinished"]
-    lines += [*table([*columns, "what matters most of those that disagree"], rows), "", _timed(ran), ""]
-    lines += [*headlines(papers, ran), JUDGED, ""]
-    lines += [CLAIMS, ""] if (Path(out) / "claims.md").exists() else []
+    found = []
     for paper, about in papers.items():
-        found, (agree, ties, disagree, left, _) = ran[paper], counts[paper]
-        lines += [f"## [{about.PAPER['title']}]({paper}.md)", "", about.PAPER["reference"], ""]
-        lines += [
-            f"{agree} of {agree + ties + disagree + left} findings agree, {_ties(ties)}, {disagree} disagree, {left} "
-            f"not judged; {share[paper]} experiments run.",
-            "",
-        ]
-        pictures = {figure["name"]: figure["caption"] for record in found for figure in record["figures"]}
-        if (name := about.PAPER["picture"]) in pictures:
-            lines += [f"![{pictures[name]}](images/{name}.png)", "", pictures[name], ""]
-        lines += findings([(record["title"], record) for record in found])
-    (Path(out) / "README.md").write_text("\n".join(lines).rstrip() + "\n")
-
-
-def _ties(count):
-    return "1 is a tie" if count == 1 else f"{count} are ties"
-
-
-def _items(records):
-    """{what it says: Finding}; of equal words the first."""
-    return {item["says"]: Finding(**item) for record in reversed(records) for item in reversed(record["findings"])}
-
-
-def _against(about, records):
-    """The headlines that disagree, and how many findings more."""
-    items = _items(records)
-    named = [claim for says, claim in about.HEADLINES.items() if says in items and disagrees(items[says])]
-    more = _count(records)[2] - len(named)
-    return "; ".join([*named, *([f"{more} more"] if named and more else [])])
-
-
-def _timed(ran):
-    """What the findings that are not judged because of a loaded machine would say."""
-    items = [Finding(**item) for records in ran.values() for record in records for item in record["findings"]]
-    late = [item.verdict for item in items if item.open.startswith(LOUD)]
-    if not late:
-        return ""
-    parts = ", ".join(f"{late.count(word)} would {words}" for word, words in AS_TIMED.items() if word in late)
-    return f"Of those that are not judged {len(late)} are times from a loaded machine: as they are, {parts}."
-
-
-def disagrees(item):
-    return item.judged and item.verdict == "disagree"
-
-
-def headlines(papers, ran):
-    """The table of what each paper is known for, and that of what could not be had."""
-    rows, missing = [], []
-    for paper, about in papers.items():
-        items = _items(ran[paper])
-        for says, claim in about.HEADLINES.items():
-            if item := items.get(says):
-                rows.append([f"[{about.SHORT}]({paper}.md)", claim, item.theirs, item.ours, shown(item)])
-        missing += [[f"[{about.SHORT}]({paper}.md)", what, instead] for what, instead in about.MISSING.items()]
-    lines = table(["paper", "headline", "theirs", "ours", "verdict"], rows) + [""] if rows else []
-    late = [[f"[{about.SHORT}]({paper}.md)", *row] for paper, about in papers.items()
-            for record in ran[paper] for row in record.get("behind", ())]  # fmt: skip
-    if late:
-        lines += [BEHIND, "", *table(["paper", "what", "theirs", "ours before", "ours now"], late), ""]
-    return [*lines, "What could not be had, and what stands in its place:", "",
-            *table(["paper", "not to be had", "its stand-in"], missing), ""]  # fmt: skip
-
-
-def shown(item):
-    if not item.judged:
-        return "not judged" + (f": {item.open}" if item.open else "")
-    return item.verdict if item.verdict == "agree" else f"**{item.verdict}**"
-
-
-def _count(records):
-    """Findings that agree, ties, those that disagree, that are not judged, and experiments that are unfinished."""
-    items = [Finding(**given) for record in records for given in record["findings"]]
-    verdicts = [item.verdict for item in items if item.judged]
-    unfinished = sum(bool(record.get("unfinished")) for record in records)
-    return *map(verdicts.count, ("agree", "tie", "disagree")), len(items) - len(verdicts), unfinished
-
-
-def findings(records):
-    items = [(title, Finding(**given)) for title, record in records for given in record["findings"]]
-    rows = [[f"{title}: {item.says}", item.theirs, item.ours, item.margin, shown(item)] for title, item in items]
-    return [*table(["the paper says", "theirs", "ours", "margin", ""], rows), ""] if rows else []
-
-
-def section(name, record):
-    lines = [f"## {record['title']}", "", record["protocol"], "", f"Data: {record['data']}", ""]
-    if record["deviations"]:
-        lines += ["Where this departs from the paper:", "", *[f"- {item}" for item in record["deviations"]], ""]
-    for figure in record["figures"]:
-        lines += [f"![{figure['caption']}](images/{figure['name']}.png)", "", figure["caption"], ""]
-    for item in record["tables"]:
-        lines += [item["title"], "", *table(item["columns"], item["rows"]), ""]
-        lines += [item["note"], ""] if item["note"] else []
-    for item in (Finding(**given) for given in record["findings"]):
-        if item.reason:
-            lines.append(f"- {item.says}: {item.verdict if item.judged else 'not judged'}. {item.reason}")
-    if lines[-1]:
-        lines.append("")
-    checks = [Finding(**given) for given in record.get("checks", ())]  # files of before have no such entry
-    if checks:
-        lines += ["Checked besides; no claims of the paper, and not counted:", ""]
-        lines += [f"- {item.says}: {item.ours} (margin: {item.margin}): {shown(item)}." for item in checks] + [""]
-    lines += [record["remarks"], ""] if record["remarks"] else []
-    runs = [
-        f"{date}; {on}; {', '.join(f'{k} {v}' for k, v in packages.items())}" for date, on, packages in record["runs"]
-    ]
-    lines += [f"*`--only {name}`, {record['scale']}, {'. Also '.join(runs)}.*", ""]
-    if found := record.get("commits"):
-        lines += [f"*Commit of the code: {told(found)}.*", ""]
-    if cut := record.get("cut"):
-        lines += [f"*Cut off and left out: {', '.join(f'{cell} {words}' for cell, words in cut.items())}.*", ""]
-    lines += [f"*Timed {record['clock']}.*", ""] if record.get("clock") else []
-    if record.get("unfinished"):  # files of before have no such entry
-        lines += [f"*Unfinished: {record['unfinished']} repetitions or sizes of `--full` are still to be run.*", ""]
-    if record["loaded"]:
-        lines += ["*Loaded machine: others used it during the run, so that seconds are too many.*", ""]
-    return lines
-
-
-def table(columns, rows):
-    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    return lines + ["| " + " | ".join(number(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
+        records = [record for name in about.EXPERIMENTS if (record := kept(out, paper, name))]
+        items = [item for record in records for item in record["findings"]]
+        verdicts = [item.verdict if item.judged else "" for item in items]
+        first = {item.says: item for item in reversed(items)}  # of equal words the first
+        headlines = [(claim, first[says]) for says, claim in about.HEADLINES.items() if says in first]
+        against = [claim for claim, item in headlines if item.judged and item.verdict == "disagree"]
+        more = verdicts.count("disagree") - len(against)
+        unfinished = sum(bool(record.get("unfinished")) for record in records)
+        found.append(
+            {
+                "name": paper, "about": about, "records": records, "items": items, "headlines": headlines,
+                "against": "; ".join([*against, *([f"{more} more"] if against and more else [])]),
+                "counts": [*map(verdicts.count, ("agree", "tie", "disagree", "")), unfinished],
+                "behind": [row for record in records for row in record.get("behind", ())],
+                "pictures": {figure["name"]: figure["caption"] for record in records for figure in record["figures"]},
+            }
+        )  # fmt: skip
+    late = Counter(item.verdict for part in found for item in part["items"] if item.open.startswith(LOUD))
+    would = [f"{late[word]} would {words}" for word, words in AS_TIMED.items() if late[word]]
+    totals = list(map(sum, zip(*(part["counts"] for part in found), strict=True)))
+    there = (Path(out) / "claims.md").exists()
+    page(out, "README", "summary", papers=found, totals=totals, late=late.total(), would=would, claims=there)
 
 
 def number(x):
+    """A number, a text or None as a cell of a table."""
     if x is None:
         return "–"
     if isinstance(x, str):
-        return x
+        return x.replace("|", "\\|")
     if isinstance(x, int):
         return f"{x:,}"
     return f"{x:.1e}" if 0 < abs(x) < 1e-3 else f"{x:.3g}" if abs(x) < 1000 else f"{x:,.0f}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from papers import PAPERS, _claims, _clock, _code, _crew, _margins, _page, _verdict
+from papers import PAPERS, _clock, _code, _crew, _margins, _page, _verdict
 from papers.__main__ import run
 from papers._data import Data
 from papers._scale import CutOff, NotKept, Scale, named
@@ -210,13 +210,13 @@ def test_pages_say_what_agrees_what_does_not_and_what_is_missing(tmp_path):
 
 
 def test_every_claim_of_a_paper_is_on_the_page_with_its_place(tmp_path):
-    _claims.write(tmp_path, dict(zip(PAPERS, PAPERS, strict=True)))
+    _page.write_claims(tmp_path, dict(zip(PAPERS, PAPERS, strict=True)))
     page = (tmp_path / "claims.md").read_text()
     for paper in PAPERS:
         section = page.split(f"## {paper}\n")[1].split("\n## ")[0]
         rows = [row for row in section.splitlines() if row.startswith("| ")][1:]
-        assert len(rows) == len(_claims.claims(paper)) >= 20
-        for row, (claim, place) in zip(rows, _claims.claims(paper), strict=True):
+        assert len(rows) == len(_page.claims(paper)) >= 20
+        for row, (claim, place) in zip(rows, _page.claims(paper), strict=True):
             assert claim and place and row == "| {} | {} |".format(*(t.replace("|", "\\|") for t in (claim, place)))
 
 
@@ -308,7 +308,7 @@ def test_runs_of_a_few_seconds_are_repeated_and_the_first_is_left_out(monkeypatc
 def test_every_headline_is_a_finding_of_the_pages(paper):
     about, folder = import_module(f"papers.{paper}"), _code.ROOT / "docs" / "papers"
     found = [_page.kept(folder, paper, name) for name in about.EXPERIMENTS]
-    assert about.HEADLINES.keys() <= {item["says"] for record in found for item in record["findings"]}
+    assert about.HEADLINES.keys() <= {item.says for record in found for item in record["findings"]}
 
 
 class Rows:
