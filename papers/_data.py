@@ -1,6 +1,8 @@
 """Real data from the folder that the user names; bundled or generated sets where there is none."""
 
 import gzip
+import tomllib
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,13 @@ SOURCES = {
     "text_ohsumed23_1991.jsonl.xz": "Ohsumed, first 20,000 abstracts of 1991: split, id, categories, text",
     "mv_mfeat_digits.npz": "UCI multiple features of digits: fou, fac, kar, pix, zer, mor, y",
 }
+
+
+@cache
+def tables(module):
+    """What tables.toml beside an experiment says of it: numbers of the print, and the fits that stand beside them."""
+    paper, name = module.split(".")[-2:]
+    return tomllib.loads((Path(__file__).parent / paper / "tables.toml").read_text(encoding="utf-8"))[name]
 
 
 class Data:

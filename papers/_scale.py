@@ -153,6 +153,11 @@ class Scale:
             raise missing
         return found
 
+    def there(self, cases, function):
+        """({case: function(case)} of those that are there, the others); an error if none is."""
+        found = self.each(cases, function, least=1)
+        return found, [case for case in cases if case not in found]
+
     def all(self, cases, function):
         """[function(case), …]: an error if one of them is missing, but after all were tried."""
         found, missing = [], None

@@ -127,12 +127,9 @@ def _draw(terms, signs):
     fig, axes = panels(2)
     x = [100 * toy.sparsity(k) for k in toy.INFORMATIVE]
     for ax, values, title in zip(axes[0], (terms, signs), ("bound of Corollary 9", "by random signs"), strict=True):
-        for j, name in enumerate(NAMES):
-            ax.plot(x, values[:, j], marker=".", label=name)
+        ax.plot(x, values, marker=".", label=NAMES)
         ax.set_title(title, loc="left", fontsize=10)
-        ax.set_xlabel("kernels of noise, %")
-        ax.set_ylabel("complexity")
-        ax.set_ylim(0)
+        ax.set(xlabel="kernels of noise, %", ylabel="complexity", ylim=0)
     axes[0, 0].legend(fontsize=8)
     return Figure(
         "kloft2011_bounds", "Complexity of the smallest class that holds the truth, against its sparsity.", fig

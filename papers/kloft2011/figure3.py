@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from .._page import Figure, Finding, Section, Table, mean, panels
+from .._page import Figure, Finding, Section, Table, curves, gathered, listed, mean, means, panels
 from .._verdict import above, below, counted, every, first, last, most, unpaired
 from . import toy
 
@@ -51,8 +51,8 @@ def run(scale, data):
         return scale.all(toy.INFORMATIVE, lambda k: scale.cell(one, n=n, informative=k, seed=seed, tol=1e-5, **common))
 
     found = {n: scale.repeat(times[n], partial(repetition, n=n)) for n in sizes}
-    errors = {n: _stack(found[n], "error") for n in sizes}  # (repetitions, scenarios, norms), in points
-    models = {n: _stack(found[n], "model") / 100 for n in sizes}
+    errors = {n: gathered(found[n], "error") for n in sizes}  # (repetitions, scenarios, norms), in points
+    models = {n: gathered(found[n], "model") / 100 for n in sizes}
     section = Section(
         "Figure 3",
         "Two Gaussians in 50 dimensions with means ±1.75 θ/‖θ‖, θ binary with 50, 28, 18, 9, 4 or 1 ones; a linear "
@@ -89,8 +89,8 @@ def _stopping(scale, common):
     for tol in (1e-5, 1e-3):
         options = dict(n=50, informative=50, tol=tol, solver="auto", norms=[1.0]) | common
         cells = scale.repeat(8, lambda seed, options=options: scale.cell(one, seed=seed, **options)[0])
-        columns = (mean([cell[key] for cell in cells], 2, factor) for key, factor in (("error", 1), ("model", 0.01)))
-        rows.append([f"{tol:.0e}", *columns, f"{np.median([cell['C'] for cell in cells]):.2g}"])
+        columns = (mean(gathered(cells, key), 2, factor) for key, factor in (("error", 1), ("model", 0.01)))
+        rows.append([f"{tol:.0e}", *columns, f"{np.median(gathered(cells, 'C')):.2g}"])
     columns = ["gap", "test error", "model error", "median C"]
     return Table("ℓ1 where all kernels are informative, n = 50, by the gap at which it stops", columns, rows)
 
@@ -105,7 +105,7 @@ def _variants(scale, common):
     for name, options in cases.items():
         options = {"informative": 1, "n": 50, "tol": 1e-5, "norms": [4.0]} | options | common
         cells = scale.repeat(8, lambda seed, options=options: scale.cell(one, seed=seed, **options)[0])
-        rows.append([name, mean([cell["error"] for cell in cells], 2)])
+        rows.append([name, mean(gathered(cells, "error"), 2)])
     return Table("ℓ4 in the sparsest scenario, n = 50", ["", "test error"], rows)
 
 
@@ -138,10 +138,6 @@ def one(
             "weights": theta.round(4),
         })  # fmt: skip
     return result
-
-
-def _stack(found, key):
-    return np.array([[[cell[key] for cell in scenario] for scenario in repetition] for repetition in found])
 
 
 def _findings(scale, errors, models):
@@ -177,12 +173,12 @@ def _findings(scale, errors, models):
         ),
         Finding(
             "ℓ4 errs less than 10 % in every scenario, n = 50", "< 10",
-            ", ".join(mean(few[:, s, 3], 1) for s in range(6)), every(below(few[:, s, 3], 10) for s in range(6)),
+            ", ".join(means(few[:, :, 3], 1)), every(below(few[:, s, 3], 10) for s in range(6)),
             "below 10 by two standard errors in all six", judged=not scale.quick, **FOUR,
         ),
         Finding(
             "ℓ4 is the most robust, n = 50", "ℓ4",
-            "largest errors " + ", ".join(f"{a} {b:.2f}" for a, b in zip(NAMES, worst, strict=True)),
+            "largest errors " + listed("{} {:.2f}", zip(NAMES, worst, strict=True)),
             _robust(few), "lowest of the largest errors over the scenarios, by two standard errors",
             judged=not scale.quick,
         ),
@@ -199,7 +195,7 @@ def _findings(scale, errors, models):
         ),
         Finding(
             "model errors reflect test errors, n = 50", "agreement",
-            f"correlations within the scenarios {', '.join(mean(r, 2) for r in ranks.T)}",
+            f"correlations within the scenarios {', '.join(means(ranks, 2))}",
             every(above(r) for r in ranks.T),
             "correlation over the norms above 0 in every scenario, by two standard errors (that over scenarios and "
             "norms above 0.7, set after results were seen, before)", judged=False, open="what reflecting means is not "
@@ -261,7 +257,7 @@ def _findings(scale, errors, models):
             ),
             Finding(
                 "ℓ4 is the most robust, n = 800", "ℓ4",
-                ", ".join(f"{a} {b:.2f}" for a, b in zip(NAMES, L.max(axis=0), strict=True)),
+                listed("{} {:.2f}", zip(NAMES, L.max(axis=0), strict=True)),
                 _robust(many), "lowest of the largest errors over the scenarios, by two standard errors",
             ),
         ]  # fmt: skip
@@ -270,7 +266,7 @@ def _findings(scale, errors, models):
 
 def _chosen_well(found, sizes):
     """Whether the C that are chosen are none of the ends of the grid, and near 1."""
-    chosen = {n: _stack(found[n], "C") for n in sizes}  # (repetitions, scenarios, norms)
+    chosen = {n: gathered(found[n], "C") for n in sizes}  # (repetitions, scenarios, norms)
     ends = {n: np.isclose(np.median(C, axis=0)[..., None], CS[[0, -1]]).any(axis=-1) for n, C in chosen.items()}
     often = {n: np.isclose(C[..., None], CS[[0, -1]]).any(axis=-1).mean() for n, C in chosen.items()}
     medians = {n: np.median(C, axis=(0, 1)) for n, C in chosen.items()}  # of each norm
@@ -283,8 +279,7 @@ def _chosen_well(found, sizes):
         ),
         Finding(
             "the best C is not far from 1 by multiplicative normalisation", "not far (4.2.2)",
-            "; ".join(f"n = {n}: " + ", ".join(f"{name} {C:.2g}" for name, C in zip(NAMES, row, strict=True))
-                      for n, row in medians.items()),
+            "; ".join(f"n = {n}: {listed('{} {:.2g}', zip(NAMES, row, strict=True))}" for n, row in medians.items()),
             all(np.all((C >= 1 / 8) & (C <= 8)) for C in medians.values()), "median C of every norm within 1/8 to 8",
             expected="disagree",
             reason="Above p = 1 the weights add up to more than 1: the sum of 50 kernels of variance 1 has variance 50,"
@@ -323,8 +318,7 @@ def _gap(errors, k):
 
 def _table(title, values, digits):
     rows = [
-        [f"{100 * toy.sparsity(k):.0f} %", *(mean(values[:, s, j], digits) for j in range(len(NAMES)))]
-        for s, k in enumerate(toy.INFORMATIVE)
+        [f"{100 * toy.sparsity(k):.0f} %", *means(values[:, s], digits)] for s, k in enumerate(toy.INFORMATIVE)
     ]
     return Table(title, ["noise kernels", *NAMES], rows)
 
@@ -332,11 +326,10 @@ def _table(title, values, digits):
 def _chosen(found, sizes):
     rows = []
     for n in sizes:
-        C = np.median(_stack(found[n], "C"), axis=0)
-        edge = np.isclose(_stack(found[n], "C")[..., None], CS[[0, -1]]).any(axis=-1).mean(axis=(0, 1))
-        rows.append(
-            [f"n = {n}", *(f"{C[0, j]:.2g} … {C[5, j]:.2g} ({100 * edge[j]:.0f} %)" for j in range(len(NAMES)))]
-        )
+        chosen = gathered(found[n], "C")
+        edge = 100 * np.isclose(chosen[..., None], CS[[0, -1]]).any(axis=-1).mean(axis=(0, 1))
+        C = np.median(chosen, axis=0)
+        rows.append([f"n = {n}", *map("{:.2g} … {:.2g} ({:.0f} %)".format, C[0], C[5], edge)])
     return Table(
         "Median C, least to most sparse scenario (and how often C is at the end of the grid)", ["", *NAMES], rows,
         "The paper says that its C lie in the interior of the grid.",
@@ -348,11 +341,8 @@ def _draw(errors, models):
     x = [100 * toy.sparsity(k) for k in toy.INFORMATIVE]
     for row, n in enumerate(errors):
         for ax, values, label in zip(axes[row], (errors[n], models[n]), ("test error, %", "model error"), strict=True):
-            for j, name in enumerate(NAMES):
-                error = values[:, :, j].std(axis=0, ddof=1) / np.sqrt(len(values))
-                ax.errorbar(x, values[:, :, j].mean(axis=0), error, label=name, marker=".", linewidth=1.2)
+            curves(ax, x, values, NAMES, ylabel=label)
             ax.set_title(f"n = {n}", loc="left", fontsize=10)
-            ax.set_ylabel(label)
         axes[row, 0].axhline(100 * toy.BAYES, color="0.5", linestyle=":", label="Bayes")
     for ax in axes[-1]:
         ax.set_xlabel("kernels of noise, %")

@@ -3,7 +3,7 @@
 import numpy as np
 from benchmarks.sequences import ENERGY, TWIST, profile
 
-from .._page import Figure, Finding, Section, Table, mean, panels
+from .._page import Figure, Finding, Section, Table, curves, gathered, listed, matrix, mean, means, panels
 from .._verdict import above, below, every, first, last
 
 FILE = "promoter_human_300_gue_devtest.tsv.gz"
@@ -44,12 +44,12 @@ def run(scale, data):
 
     found = scale.each(sizes, sets)
     sizes = tuple(found)
-    area = {n: 100 * np.array([cell["area"] for cell in found[n]]) for n in sizes}  # (repetitions, norms)
+    area = {n: 100 * gathered(found[n], "area") for n in sizes}  # (repetitions, norms)
     top = max(sizes)
-    single = 100 * np.mean([cell["single"] for cell in found[top]], axis=0)
-    weights = np.mean([cell["weights"] for cell in found[top]], axis=0)  # (norms, kernels)
+    alone, pairs = (gathered(found[top], key) for key in ("single", "alignment"))  # (repetitions, kernels[, kernels])
+    alone, A = 100 * alone, pairs.mean(axis=0)
+    single, weights = alone.mean(axis=0), gathered(found[top], "weights").mean(axis=0)  # (norms, kernels)
     shares = weights / weights.sum(axis=1, keepdims=True)
-    A = np.mean([cell["alignment"] for cell in found[top]], axis=0)
     real = data.find(FILE) is not None
     left = [] if scale.quick else scale.repeat(3, lambda seed: scale.cell(without, n=250, seed=seed, **common), least=0)
     against = {n: area[n][:, 4] - area[n][:, 0] for n in sizes}
@@ -58,10 +58,9 @@ def run(scale, data):
     parts = {n: _shares(found[n]) for n in sizes}  # (repetitions, norms, kernels)
     least = parts[top].min(axis=2)  # (repetitions, norms)
     kept = {n: (parts[n][:, 0] > 0.01).sum(axis=1) for n in sizes}  # kernels of ℓ1
-    medians = np.median([cell["C"] for cells in found.values() for cell in cells], axis=0)  # of each norm
-    edges = {n: np.isin([cell["C"] for cell in found[n]], CS[[0, -1]]) for n in sizes}  # (repetitions, norms)
-    alone = 100 * np.array([cell["single"] for cell in found[top]])  # (repetitions, kernels)
-    pairs = np.array([cell["alignment"] for cell in found[top]])  # (repetitions, kernels, kernels)
+    chosen = {n: gathered(found[n], "C") for n in sizes}  # (repetitions, norms)
+    medians = np.median(np.concatenate(list(chosen.values())), axis=0)  # of each norm
+    edges = {n: np.isin(Cs, CS[[0, -1]]) for n, Cs in chosen.items()}  # (repetitions, norms)
     aligned = (pairs.sum(axis=2) - 1) / 4  # with the other four
     near3, far = pairs[:, [0, 0, 1], [1, 2, 2]].mean(axis=1), pairs[:, :3, 3:].mean(axis=(1, 2))
     section = Section(
@@ -74,7 +73,7 @@ def run(scale, data):
         findings=[
             Finding(
                 "ℓ1 is outperformed by the sum kernel at every size", "significantly",
-                "; ".join(f"n = {n}: {mean(against[n], 2)}" for n in sizes),
+                listed("n = {}: {}", means(against, 2), "; "),
                 every(map(above, against.values())), "ℓ∞ ahead by two standard errors at every size",
                 **SPARSE,
             ),
@@ -122,7 +121,7 @@ def run(scale, data):
             ),
             Finding(
                 "the best C is not far from 1 by spherical normalisation", "not far (4.2.2)",
-                ", ".join(f"{name} {C:g}" for name, C in zip(NAMES, medians, strict=True)),
+                listed("{} {:g}", zip(NAMES, medians, strict=True)),
                 np.all((medians >= 1 / 8) & (medians <= 8)), "median C of every norm, over all sets, within 1/8 to 8",
                 judged=real,
             ),
@@ -158,16 +157,12 @@ def run(scale, data):
         ],
         tables=[
             Table("Area under the ROC curve, %", ["n", *NAMES],
-                  [[f"{n:,}", *(mean(area[n][:, j], 2) for j in range(5))] for n in sizes]),
+                  [[f"{n:,}", *means(area[n], 2)] for n in sizes]),
             Table(f"Share of the weight, n = {top:,}, and the area of each kernel alone", ["", *KERNELS],
                   [[name, *(f"{v:.3f}" for v in row)] for name, row in zip(NAMES, shares, strict=True)]
                   + [["alone, ours", *(f"{v / 100:.3f}" for v in single)], ["alone, paper (n = 2,000)", *PAPER]]),
-            Table("Alignments of the kernels ⟨K, L⟩/(‖K‖‖L‖)", ["", *KERNELS],
-                  [[name, *(f"{v:.2f}" for v in row)] for name, row in zip(KERNELS, A, strict=True)]),
-            Table("The same, centred", ["", *KERNELS], [
-                [name, *(f"{v:.2f}" for v in row)]
-                for name, row in zip(KERNELS, np.mean([c["centred"] for c in found[top]], axis=0), strict=True)
-            ]),
+            matrix("Alignments of the kernels ⟨K, L⟩/(‖K‖‖L‖)", KERNELS, KERNELS, A),
+            matrix("The same, centred", KERNELS, KERNELS, gathered(found[top], "centred").mean(axis=0)),
         ],
         figures=[_draw(sizes, area, shares, A)],
         deviations=[
@@ -202,11 +197,11 @@ PAPER = ("0.89", "0.86", "0.84", "0.55", "0.74")
 
 
 def _each(ahead):
-    return ", ".join(f"{name} {mean(column, 2)}" for name, column in zip(NAMES[1:4], ahead.T, strict=True))
+    return listed("{} {}", zip(NAMES[1:4], means(ahead, 2), strict=True))
 
 
 def _shares(cells):
-    weights = np.array([cell["weights"] for cell in cells])
+    weights = gathered(cells, "weights")
     return weights / weights.sum(axis=2, keepdims=True)
 
 
@@ -310,23 +305,18 @@ def _align(K):
 
 def _draw(sizes, area, shares, A):
     fig, axes = panels(3, width=4)
-    for j, name in enumerate(NAMES):
-        values = [area[n][:, j] for n in sizes]
-        error = [v.std(ddof=1) / np.sqrt(len(v)) for v in values]
-        axes[0, 0].errorbar(sizes, [v.mean() for v in values], error, label=name, marker=".")
-    axes[0, 0].set_xscale("log")
-    axes[0, 0].set_xticks(sizes, [f"{n:,}" for n in sizes])
-    axes[0, 0].minorticks_off()
-    axes[0, 0].set_xlabel("training examples")
-    axes[0, 0].set_ylabel("area under the ROC curve, %")
-    axes[0, 0].legend(fontsize=8, loc="lower right")
+    areas, parts, aligned = axes[0]
+    values = np.stack([area[n] for n in sizes], axis=1)
+    curves(areas, sizes, values, NAMES, xlabel="training examples", ylabel="area under the ROC curve, %", xscale="log")
+    areas.set_xticks(sizes, [f"{n:,}" for n in sizes])
+    areas.minorticks_off()
+    areas.legend(fontsize=8, loc="lower right")
     for m, kernel in enumerate(KERNELS):
-        axes[0, 1].bar(np.arange(5), shares[:, m], bottom=shares[:, :m].sum(axis=1), label=kernel)
-    axes[0, 1].set_xticks(range(5), NAMES)
-    axes[0, 1].set_ylabel("share of the weight")
-    axes[0, 1].legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-    shown = axes[0, 2].imshow(A, vmin=0, vmax=1)
-    axes[0, 2].set_xticks(range(5), KERNELS, rotation=40, ha="right", fontsize=8)
-    axes[0, 2].set_yticks(range(5), KERNELS, fontsize=8)
-    fig.colorbar(shown, ax=axes[0, 2], label="alignment")
+        parts.bar(NAMES, shares[:, m], bottom=shares[:, :m].sum(axis=1), label=kernel)
+    parts.set_ylabel("share of the weight")
+    parts.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    shown = aligned.imshow(A, vmin=0, vmax=1)
+    aligned.set_xticks(range(5), KERNELS, rotation=40, ha="right", fontsize=8)
+    aligned.set_yticks(range(5), KERNELS, fontsize=8)
+    fig.colorbar(shown, ax=aligned, label="alignment")
     return Figure("kloft2011_figure4", "Areas by training size, weights and alignments of the five kernels.", fig)

@@ -574,7 +574,6 @@ def _draw(by_n, by_M):
                 style = ":" if "fly" in name else "--" if name in PEERS else "-"
                 marker = "osv^"[k // 10]
                 ax.loglog(*np.array(pairs).T, style, marker=marker, markersize=3, color=f"C{k % 10}", label=name)
-        ax.set_xlabel(label)
-        ax.set_ylabel("CPU seconds")
+        ax.set(xlabel=label, ylabel="CPU seconds")
     axes[0, 0].legend(fontsize=6, loc="upper left", bbox_to_anchor=(1, 1))
     return Figure("kloft2011_figure7", "Times against the number of examples (left) and of kernels (right).", fig)

@@ -5,8 +5,8 @@ from itertools import product
 
 import numpy as np
 
-from .._data import Data
-from .._page import Figure, Finding, Section, Table, mean, panels
+from .._data import Data, tables
+from .._page import Figure, Finding, Section, Table, curves, gathered, listed, mean, means, panels
 from .._verdict import above, below
 
 FILE = "protein_subloc_multiloc.tsv.gz"
@@ -16,12 +16,7 @@ PATTERNS = [(1, *rest) for rest in product((0, 1), repeat=4)]  # of five letters
 GRIDS = {True: ((2.0, 32.0),), False: ((0.5, 2.0, 8.0, 32.0), (1 / 32, 1 / 8, 1.0, 4.0, 128.0))}  # of C, by quick
 NORMS = (1.0, 32 / 31, 16 / 15, 8 / 7, 4 / 3, 2.0, 4.0, 8.0, 16.0, np.inf)
 NAMES = ("1", "32/31", "16/15", "8/7", "4/3", "2", "4", "8", "16", "∞")
-PAPER = {
-    "plant": ("8.18", "8.22", "8.20", "8.21", "8.43", "9.47", "11.00", "11.61", "11.91", "11.85"),
-    "nonpl": ("8.97", "9.01", "9.08", "9.19", "9.24", "9.43", "9.77", "10.05", "10.23", "10.33"),
-    "psortNeg": ("9.99", "9.91", "9.87", "10.01", "10.13", "11.01", "12.20", "12.73", "13.04", "13.33"),
-    "psortPos": ("13.07", "13.01", "13.41", "13.17", "13.25", "14.68", "15.55", "16.43", "17.36", "17.63"),
-}
+PAPER = tables(__name__)["paper"]
 REAL = (
     "MultiLoc sequences in the four groups of the plant set: chloroplast, mitochondrion, outside the cell, and "
     "cytoplasm or nucleus, as frequent as there. The 69 kernels of the paper cannot be had."
@@ -45,12 +40,11 @@ def run(scale, data):
     norms, names = [NORMS[k] for k in chosen], [NAMES[k] for k in chosen]
     found = scale.repeat(scale.pick(5, 30), lambda seed: _split(scale, seed, norms, each, data, not scale.quick))
     others = [] if scale.quick else scale.repeat(30, lambda seed: _split(scale, seed, norms, each, data), least=0)
-    error = 100 * np.array([[cell["error"] for cell in row] for row in found])  # (splits, norms)
-    used = np.array([[cell["kernels"] for cell in row] for row in found]).mean(axis=0)
+    error, used = 100 * gathered(found, "error"), gathered(found, "kernels").mean(axis=0)  # (splits, norms), (norms)
     typical, gain = error.mean(axis=0), error[:, -1] - error[:, 0]
     lost = error[:, 1:] - error[:, :1]  # (splits, norms above 1)
     nearest = int(lost.mean(axis=0).argmin())
-    medians = np.median([[cell["C"] for cell in row] for row in found], axis=0)  # of each norm
+    medians = np.median(gathered(found, "C"), axis=0)  # of each norm
     judged = scale.quick or len(found) >= 5
     section = Section(
         "Table 1",
@@ -79,7 +73,7 @@ def run(scale, data):
             ),
             Finding(
                 "the best C is not far from 1 by multiplicative normalisation", "not far (4.2.2)",
-                ", ".join(f"{name} {C:g}" for name, C in zip(names, medians, strict=True)),
+                listed("{} {:g}", zip(names, medians, strict=True)),
                 np.all((medians >= 1 / 8) & (medians <= 8)), "median C of every norm, over the splits, within 1/8 to 8",
                 judged=not scale.quick,
             ),
@@ -88,7 +82,7 @@ def run(scale, data):
             Table(
                 "100 (1 − mean MCC), and the kernels with weight in the mean over classes",
                 ["", *names],
-                [["ours", *(mean(error[:, j], 2) for j in range(len(names)))],
+                [["ours", *means(error, 2)],
                  ["kernels, ours", *(f"{v:.0f}" for v in used)],
                  *([f"{name}, paper", *(values[k] for k in chosen)] for name, values in PAPER.items())],
             )
@@ -107,12 +101,12 @@ def run(scale, data):
     near = ", ".join(f"{name} by {mean(lost[:, k], 2)}" for k, name in enumerate(names[1:]) if name in NEAR)
     section.remarks = f"Behind ℓ1 here, split by split: {near} points." if near else ""
     if others:
-        errors = 100 * np.array([[cell["error"] for cell in row] for row in others])
+        errors = 100 * gathered(others, "error")
         section.remarks += f" {EQUAL}"
         section.tables.append(
             Table(
                 f"The same with classes that are equally frequent, {len(others)} splits", [*names, "∞ − 1"],
-                [[*(mean(column, 2) for column in errors.T), mean(errors[:, -1] - errors[:, 0], 2)]],
+                [[*means(errors, 2), mean(errors[:, -1] - errors[:, 0], 2)]],
             )
         )  # fmt: skip
     return section
@@ -213,14 +207,10 @@ def one(seed, p, each, Cs, parts, data, natural=False):
 
 def _draw(names, error):
     fig, axes = panels(1, width=5)
-    x = np.arange(len(names))
-    axes[0, 0].errorbar(
-        x, error.mean(axis=0), error.std(axis=0, ddof=1) / np.sqrt(len(error)), marker="o", label="ours"
-    )
+    ax, x = axes[0, 0], np.arange(len(names))
+    curves(ax, x, error[..., None], ["ours"], xlabel="p", ylabel="100 (1 − mean MCC)")
     for name, values in PAPER.items():
-        axes[0, 0].plot(x, [float(values[NAMES.index(n)]) for n in names], ":", marker=".", label=f"{name}, paper")
-    axes[0, 0].set_xticks(x, names)
-    axes[0, 0].set_xlabel("p")
-    axes[0, 0].set_ylabel("100 (1 − mean MCC)")
-    axes[0, 0].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
+        ax.plot(x, [float(values[NAMES.index(n)]) for n in names], ":", marker=".", label=f"{name}, paper")
+    ax.set_xticks(x, names)
+    ax.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
     return Figure("kloft2011_table1", "Error against p: ours on other data, and the four sets of the paper.", fig)

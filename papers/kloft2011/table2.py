@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._page import Finding, Section, Table, mean
+from .._page import Finding, Section, Table, gathered, listed, matrix, mean, means
 from .._scale import TO_BE_RUN
 from .._verdict import above, every, first, last, near
 
@@ -28,8 +28,7 @@ def run(scale, data):
     eight = scale.repeat(
         scale.pick(2, 5), lambda fold: scale.cell(areas, fold=fold, kernels=list(names), **common), least=0
     )
-    few, all_ = (100 * np.array([cell["norms"] for cell in found]) for found in (three, eight))
-    single = 100 * np.array([cell["single"] for cell in three])
+    few, all_, single = 100 * gathered(three, "norms"), 100 * gathered(eight, "norms"), 100 * gathered(three, "single")
     alone = single[:, single.mean(axis=0).argmax()]
     A = _align(K[[names.index(name) for name in THREE]])
     gain = few[:, 6] - few[:, 0]
@@ -47,7 +46,7 @@ def run(scale, data):
         findings=[
             Finding(
                 "the unweighted sum is best", "82.94, next 82.02",
-                ", ".join(f"{n} {v:.2f}" for n, v in zip(NAMES, rise, strict=True))
+                listed("{} {:.2f}", zip(NAMES, rise, strict=True))
                 + f"; ahead of the best other by {mean(few[:, 6] - few[:, rise[:6].argmax()], 3)}",
                 first(few, 6), "highest mean area of the seven norms, by two standard errors",
                 judged=real and len(three) == 5, **SUM,
@@ -88,16 +87,15 @@ def run(scale, data):
                 "Area under the ROC curve, % ± standard error, ours over five folds",
                 ["norm", "three kernels, ours", f"{len(names)} kernels, ours", "paper, three kernels"],
                 [
-                    [n, mean(few[:, j], 2), mean(all_[:, j], 2) if eight else TO_BE_RUN, PAPER[n]]
-                    for j, n in enumerate(NAMES)
+                    [*row, PAPER[row[0]]]
+                    for row in zip(NAMES, means(few, 2), means(all_, 2) if eight else [TO_BE_RUN] * 7, strict=True)
                 ],
             ),
-            Table("Single kernels", ["kernel", "area, %"], [[n, mean(single[:, j], 2)] for j, n in enumerate(THREE)],
+            Table("Single kernels", ["kernel", "area, %"], list(zip(THREE, means(single, 2), strict=True)),
                   "The paper's, ± standard error: EXP 71.69 ± 1.1, LOC 58.35 ± 0.7, PHY 73.35 ± 1.9; in brackets those "
                   "of Bleakley et al., who keep enzymes with one or two partners: 69.3 ± 1.9, 56.0 ± 3.3, 67.8 ± 2.1, "
                   "and 82.1 ± 2.2 of the sum."),
-            Table("Alignments of the three", ["", *THREE],
-                  [[n, *(f"{v:.2f}" for v in row)] for n, row in zip(THREE, A, strict=True)]),
+            matrix("Alignments of the three", THREE, THREE, A),
         ],
         deviations=[
             *([] if extended is None else [RECOMBINED]),
@@ -126,11 +124,11 @@ def run(scale, data):
                 "neither ahead nor behind by two standard errors (not ahead before)", judged=real, **DIFFERENT,
             ),
         ]  # fmt: skip
-        theirs = dict(zip(FEW, ("79.05 ± 0.5", "80.92 ± 0.6", "81.95 ± 0.6", "83.13 ± 0.6"), strict=True))
+        theirs = "79.05 ± 0.5", "80.92 ± 0.6", "81.95 ± 0.6", "83.13 ± 0.6"
         section.tables.append(
             Table(
                 "Three kernels and their three products", ["norm", "area, %, ours", "paper"],
-                [[NAMES[NORMS.index(p)], mean(extended[:, j], 2), theirs[p]] for j, p in enumerate(FEW)],
+                list(zip(NAMES[: len(FEW)], means(extended, 2), theirs, strict=True)),
             )
         )  # fmt: skip
     return section

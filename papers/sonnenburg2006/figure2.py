@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._page import Figure, Finding, Section, Table, mean, panels
+from .._page import Figure, Finding, Section, Table, gathered, mean, means, panels
 from .._verdict import above, below, every, first
 
 WIDTHS = (0.01, 0.1, 1.0, 10.0, 100.0)  # 2σ²
@@ -21,9 +21,9 @@ def run(scale, data):
         )
         for C in Cs
     }
-    errors = {C: _stack(found[C], "error") for C in Cs}
+    errors = {C: gathered(found[C], "error") for C in Cs}
     C = min(Cs, key=lambda C: errors[C].mean())
-    weights, error = _stack(found[C], "weights"), errors[C]  # (repetitions, radii, 5), (repetitions, radii)
+    weights, error = gathered(found[C], "weights"), errors[C]  # (repetitions, radii, 5), (repetitions, radii)
     typical = weights.mean(axis=0)
     shares = np.log10(WIDTHS) @ typical.T  # the mean decade of the widths that are used
     moved = (weights[:, -1] - weights[:, 0]) @ np.log10(WIDTHS)
@@ -65,8 +65,7 @@ def run(scale, data):
             Table(
                 f"Weights and test error at C = {C:g}",
                 ["outer radius", *(f"width {w:g}" for w in WIDTHS), "test error, %"],
-                [[f"{r:g}", *(mean(weights[:, k, m], 2) for m in range(5)), mean(error[:, k], 2, 100)]
-                 for k, r in enumerate(radii)],
+                [[f"{r:g}", *means(weights[:, k], 2), mean(error[:, k], 2, 100)] for k, r in enumerate(radii)],
             ),
             Table("Mean test error by C", ["C", "error, %"], [[f"{C:g}", 100 * errors[C].mean()] for C in Cs]),
         ],
@@ -99,10 +98,6 @@ def one(radius, C, n, seed):
     return {"weights": model.kernel_weights_, "error": np.mean(model.predict(T) != t), "gap": model.duality_gap_}
 
 
-def _stack(found, key):
-    return np.array([[cell[key] for cell in row] for row in found])
-
-
 def _text(weights):
     return ", ".join(f"{w:.2f}" for w in weights)
 
@@ -112,15 +107,12 @@ def _draw(radii, weights, error):
     for ax, radius in zip(axes[0], (4.1, 6.0, 9.9), strict=False):
         X, y = stars(2000, radius, np.random.default_rng(0))
         ax.scatter(*X.T, c=np.where(y > 0, "#1b7837", "#d6604d"), s=1.5)
-        ax.set_aspect("equal")
+        ax.set(aspect="equal", xticks=[], yticks=[])
         ax.set_title(f"radii 4 and {radius:g}", fontsize=9)
-        ax.set_xticks([]), ax.set_yticks([])
     ax = axes[0, 3]
-    for m, w in enumerate(WIDTHS):
-        ax.plot(np.array(radii) - INNER, weights[:, m], marker=".", label=f"width {w:g}")
+    ax.plot(np.array(radii) - INNER, weights, marker=".", label=[f"width {w:g}" for w in WIDTHS])
     ax.plot(np.array(radii) - INNER, error, "ko--", markersize=3, linewidth=0.8, label="test error")
-    ax.set_xlabel("distance of the radii")
-    ax.set_ylabel("weight")
+    ax.set(xlabel="distance of the radii", ylabel="weight")
     ax.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
     return Figure(
         "sonnenburg2006_figure2",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._page import Figure, Finding, Section, Table, mean, panels
+from .._page import Figure, Finding, Section, Table, gathered, mean, means, panels
 from .._verdict import AGREE, above, below, every
 
 WIDTHS = (0.005, 0.05, 0.5, 1.0, 10.0)  # 2σ²
@@ -56,9 +56,7 @@ def _course(scale, frequencies, C, n, noise):
         return scale.all(frequencies, lambda f: scale.cell(one, frequency=f, C=C, n=n, noise=noise, seed=seed))
 
     found = scale.repeat(3, repetition)
-    return {key: np.array([[cell[key] for cell in row] for row in found]) for key in ("weights", "error", "single")} | {
-        "frequencies": frequencies
-    }
+    return {key: gathered(found, key) for key in ("weights", "error", "single")} | {"frequencies": frequencies}
 
 
 def _finding(course):
@@ -100,7 +98,7 @@ def _table(title, frequencies, course):
     best = single.mean(axis=0).argmin(axis=1)
     return Table(
         title, ["frequency", *(f"width {w:g}" for w in WIDTHS), "MKL", "best single", "its width"],
-        [[f"{f:g}", *(mean(weights[:, k, m], 2) for m in range(5)), mean(course["error"][:, k], 4),
+        [[f"{f:g}", *means(weights[:, k], 2), mean(course["error"][:, k], 4),
           mean(single[:, k, best[k]], 4), f"{WIDTHS[best[k]]:g}"] for k, f in enumerate(frequencies)],
     )  # fmt: skip
 
@@ -138,10 +136,9 @@ def _draw(frequencies, courses):
         ax.plot(x, np.sin(4 * np.pi / LENGTH * f * x), linewidth=0.9)
         ax.set_title(f"frequency {f:g}", fontsize=9)
     for ax, (title, course) in zip(axes[0, 2:], courses.items(), strict=True):
-        for m, w in enumerate(WIDTHS):
-            ax.semilogx(frequencies, course["weights"].mean(axis=0)[:, m], marker=".", label=f"width {w:g}")
-        ax.set_xlabel("frequency")
-        ax.set_ylabel("weight")
+        labels = [f"width {w:g}" for w in WIDTHS]
+        ax.semilogx(frequencies, course["weights"].mean(axis=0), marker=".", label=labels)
+        ax.set(xlabel="frequency", ylabel="weight")
         ax.set_title(title, fontsize=9)
     axes[0, -1].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
     return Figure("sonnenburg2006_figure3", "Two sines, and the weights of five widths against the frequency.", fig)

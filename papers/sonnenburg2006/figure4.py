@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._page import Figure, Finding, Section, Table, mean, panels
+from .._page import Figure, Finding, Section, Table, gathered, mean, panels
 from .._verdict import above, below, every
 
 WIDTHS = (0.001, 0.005, 0.01, 0.05, 0.1, 1.0, 10.0, 50.0, 100.0, 1000.0)  # 2σ²
@@ -12,18 +12,14 @@ LENGTH, NOISE, EPSILON, C, B, SLOPE = 10.0, 0.1, 0.1, 5.0, 1.0, 0.5
 def run(scale, data):
     frequencies = scale.pick((2, 8, 20), tuple(range(2, 21, 2)))
     n, repetitions = scale.pick(300, 1000), scale.pick(1, 5)
-    found = scale.repeat(
-        repetitions, lambda seed: scale.all(frequencies, lambda a: scale.cell(one, a=a, n=n, seed=seed))
-    )
-    weights = np.array([[cell["weights"] for cell in row] for row in found])
+
+    def repetition(seed, **noise):
+        return scale.all(frequencies, lambda a: scale.cell(one, a=a, n=n, seed=seed, **noise))
+
+    found = scale.repeat(repetitions, repetition)
+    weights = gathered(found, "weights")
     typical = weights.mean(axis=0)
-    noisy = (
-        []
-        if scale.quick
-        else scale.repeat(
-            2, lambda seed: scale.all(frequencies, lambda a: scale.cell(one, a=a, n=n, seed=seed, noise=NOISE)), least=0
-        )
-    )
+    noisy = [] if scale.quick else scale.repeat(2, lambda seed: repetition(seed, noise=NOISE), least=0)
     used = (weights > 0.01).sum(axis=2)
     narrow = [float(np.average(np.log10(WIDTHS[:6]), weights=row[:6] + 1e-12)) for row in typical]
     slope = np.corrcoef(frequencies, narrow)[0, 1]
@@ -80,7 +76,7 @@ def run(scale, data):
             _table("Weights (0 where below 0.005) and test error", frequencies, found),
             Table(
                 "Weights at a = 8 by the interval", ["interval", *(f"{w:g}" for w in WIDTHS)],
-                [[f"[0, {length:g}]", *(f"{v:.2f}" if v >= 0.005 else "0" for v in w)] for length, w in other.items()],
+                [[f"[0, {length:g}]", *_shown(w)] for length, w in other.items()],
             ),
         ],
         figures=[_draw(frequencies, typical)],
@@ -98,10 +94,16 @@ def run(scale, data):
 
 
 def _table(title, frequencies, found):
-    weights, error = (np.array([[cell[key] for cell in row] for row in found]) for key in ("weights", "error"))
-    shown = [[f"{v:.2f}" if v >= 0.005 else "0" for v in row] for row in weights.mean(axis=0)]
-    rows = [[f"{a:g}", *shown[k], mean(error[:, k], 3)] for k, a in enumerate(frequencies)]
+    weights, error = (gathered(found, key) for key in ("weights", "error"))
+    rows = [
+        [f"{a:g}", *_shown(row), mean(errors, 3)]
+        for a, row, errors in zip(frequencies, weights.mean(axis=0), error.T, strict=True)
+    ]
     return Table(title, ["a", *(f"{w:g}" for w in WIDTHS), "RMSE"], rows)
+
+
+def _shown(weights):
+    return [f"{v:.2f}" if v >= 0.005 else "0" for v in weights]
 
 
 def _largest(weights):
@@ -131,7 +133,6 @@ def _draw(frequencies, weights):
     shown = ax.imshow(weights.T, aspect="auto", cmap="viridis", origin="lower", vmin=0)
     ax.set_xticks(range(len(frequencies)), [f"{a:g}" for a in frequencies])
     ax.set_yticks(range(len(WIDTHS)), [f"{w:g}" for w in WIDTHS])
-    ax.set_xlabel("frequency a")
-    ax.set_ylabel("width")
+    ax.set(xlabel="frequency a", ylabel="width")
     fig.colorbar(shown, ax=ax, label="weight")
     return Figure("sonnenburg2006_figure4", "Weights of ten widths (rows) against the frequency a (columns).", fig)

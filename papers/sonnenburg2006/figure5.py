@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._page import Figure, Finding, Section, Table, mean, panels
+from .._page import Figure, Finding, Section, Table, gathered, listed, means, panels
 from . import splice
 
 DEGREES, DRAWS = 20, 5
@@ -30,7 +30,7 @@ def run(scale, data):
     learned = scale.each(CASES, learn)
     first, second, *_ = CASES
     draws = [] if scale.quick else scale.repeat(DRAWS - 1, lambda k: learn(first, seed=k + 1), least=0)
-    draws = np.array([cell["weights"] for cell in (learned[first], *draws)])  # (draws, 20)
+    draws = gathered((learned[first], *draws), "weights")  # (draws, 20)
     single = scale.each(
         scale.pick((1, 3, 6, 10), (1, 2, 3, 4, 6, 10, 20)), lambda d: scale.cell(alone, degree=d, **common), least=0
     )
@@ -74,8 +74,8 @@ def run(scale, data):
         tables=[
             Table(
                 "Weights by length", ["letters", *weights],
-                [[str(d + 1), mean(draws[:, d]), *(f"{v[d]:.3f}" for v in list(weights.values())[1:])]
-                 for d in range(DEGREES)]
+                [[str(d + 1), own, *(f"{v[d]:.3f}" for v in list(weights.values())[1:])]
+                 for d, own in enumerate(means(draws))]
                 + [["identity", *(f"{s:.3f}" if (s := cell["slack"]) else "" for cell in (learned | more).values())]],
             ),
             Table(
@@ -94,7 +94,7 @@ def run(scale, data):
     section.remarks = (
         "The paper does not say how many of the 20 lengths have weight. Here it is a matter of the examples and of the "
         "gap, since words of 9 letters and more have kernels that are nearly diagonal and alike: lengths above 0.01 "
-        "are " + ", ".join(f"{_above(cell)} at {name}" for name, cell in sizes.items()) + "."
+        f"are {listed('{1} at {0}', {name: _above(cell) for name, cell in sizes.items()})}."
     )
     if by_C:
         title = f"Share of the weight by C, {small['n']:,} examples, equal traces"
@@ -208,6 +208,6 @@ def _draw(weights):
     for ax, (title, w) in zip(axes[0], weights.items(), strict=True):
         ax.bar(np.arange(1, DEGREES + 1), w)
         ax.set_title(title, loc="left", fontsize=8)
-        ax.set_xlabel("letters of the words")
-    axes[0, 0].set_ylabel("share of the weight")
+        ax.set(xlabel="letters of the words", ylabel="share of the weight")
+        ax.label_outer()
     return Figure("sonnenburg2006_figure5", "The weights of words by their length.", fig)

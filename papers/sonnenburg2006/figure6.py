@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._page import Figure, Finding, Section, Table, mean, panels
+from .._page import Figure, Finding, Section, Table, listed, mean, means, panels
 from .._scale import TO_BE_RUN
 from .._verdict import above, below, every, first
 from . import splice
@@ -75,7 +75,7 @@ def run(scale, data):
         tables=[
             Table(
                 "Weight of a position by region, mean over bootstrap samples ± standard error",
-                ["region", "weight"], [[name, mean(values, 4)] for name, values in per.items()],
+                ["region", "weight"], list(means(per, 4).items()),
             )
         ],
         figures=[_draw(starts, weights)],
@@ -129,14 +129,14 @@ def _larger(scale, section, data, real):
         section.tables.append(
             Table(
                 f"The same with 65,000 sites, {len(found)} bootstrap samples", ["region", "weight"],
-                [[name, mean(values, 4)] for name, values in per.items()],
+                list(means(per, 4).items()),
             )
         )  # fmt: skip
         section.findings.append(
             Finding(
                 "with 65,000 sites, as many as in the paper, the same regions stand out",
                 "site, AG, branch point, donor, exon, decay",
-                ", ".join(f"{name} {verdict}" for name, verdict in known.items())
+                listed("{} {}", known)
                 + f"; branch point − what is on either side {_apart(per, 2, 1)} and {_apart(per, 2, 3)}, donor − "
                 f"between {_apart(per, 0, 1)}, exon − between {_apart(per, 6, 1)} and {_apart(per, 7, 1)}, slope "
                 f"{mean(1e4 * _slope(weights), 2)} · 10⁻⁴; {len(found)} samples",
@@ -197,6 +197,5 @@ def _draw(starts, weights):
     error = weights.std(axis=0, ddof=1)
     ax.bar(starts + BLOCK / 2, weights.mean(axis=0), BLOCK * 0.9, yerr=error, error_kw={"linewidth": 0.6})
     ax.axvline(0, color="0.4", linewidth=0.8)
-    ax.set_xlabel("position relative to the first letter of the exon")
-    ax.set_ylabel("weight")
+    ax.set(xlabel="position relative to the first letter of the exon", ylabel="weight")
     return Figure("sonnenburg2006_figure6", "Weights of positions, mean and standard deviation over samples.", fig)

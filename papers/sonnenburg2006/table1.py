@@ -1,46 +1,13 @@
 """Table 1 and Figure 7: times of support vector machines with one string kernel."""
 
-from .._page import Finding, Section, Table, mean
+from .._data import tables
+from .._page import Finding, Section, Table, listed, mean
 from .._scale import TO_BE_RUN
 from .._verdict import every, unpaired
 from . import timing
 
-# seconds of Table 1; None where the paper has none
-PAPER = {
-    "WDPre": (12, 13, 40, 102, 636), "WD1": (17, 17, 28, 47, 195, 441, 1794, 5153, 31320, 102384),
-    "WD4": (17, 17, 23, 31, 92, 197, 708, 1915, 10749, 33432),
-    "WD8": (17, 17, 22, 30, 90, 196, 557, 1380, 7588, 23127),
-    "LinWD1": (83, 83, 105, 134, 266, 389, 740, 1631, 7757, 26190),
-    "LinWD4": (83, 78, 82, 90, 139, 179, 294, 569, 2498, 8053),
-    "LinWD8": (80, 75, 80, 87, 116, 139, 212, 379, 1544, 4835),
-    "SpecPre": (1, 2, 52, 136, 957), "Spec": (1, 2, 30, 68, 315, 733, 3127, 11564, 91075),
-    "LinSpec1": (1, 1, 19, 24, 36, 54, 107, 312, 1420, 7676), "LinSpec4": (1, 1, 21, 23, 32, 47, 75, 192, 809, 4607),
-    "LinSpec8": (1, 1, 21, 24, 32, 46, 74, 185, 728, 3894),
-}  # fmt: skip
-# name: (most examples, what to fit)
-WD = {
-    "WDPre (newton)": (10_000, dict(kernel="wd", solver="newton", features="never", held=True)),
-    "WD1": (50_000, dict(kernel="wd", solver="chunking", features="never")),
-    "WD4": (50_000, dict(kernel="wd", solver="chunking", features="never", threads=4)),
-    "WD8": (50_000, dict(kernel="wd", solver="chunking", features="never", threads=8)),
-    "LinWD1": (100_000, dict(kernel="wd", solver="chunking", features="trie")),
-    "LinWD4": (100_000, dict(kernel="wd", solver="chunking", features="trie", threads=4)),
-    "LinWD8": (100_000, dict(kernel="wd", solver="chunking", features="trie", threads=8)),
-    "chunking, index": (10_000, dict(kernel="wd", solver="chunking", features="sorted")),
-    "coordinate": (1_000_000, dict(kernel="wd", solver="coordinate")),
-    "coordinate, gap 1e-5": (50_000, dict(kernel="wd", solver="coordinate", tol=1e-5)),
-    "LinWD1, gap 1e-5": (10_000, dict(kernel="wd", solver="chunking", features="trie", tol=1e-5)),
-    timing.SVC: (5_000, {}),
-    "coordinate, 8 threads": (1_000_000, dict(kernel="wd", solver="coordinate", threads=8)),
-}
-SPECTRUM = {
-    "SpecPre (newton)": (10_000, dict(kernel="spectrum", solver="newton", features="never", held=True)),
-    "Spec": (30_000, dict(kernel="spectrum", solver="chunking", features="never")),
-    "LinSpec1": (100_000, dict(kernel="spectrum", solver="chunking", features="map")),
-    "LinSpec4": (100_000, dict(kernel="spectrum", solver="chunking", features="map", threads=4)),
-    "LinSpec8": (100_000, dict(kernel="spectrum", solver="chunking", features="map", threads=8)),
-    "coordinate": (1_000_000, dict(kernel="spectrum", solver="coordinate")),
-}
+PAPER = tables(__name__)["paper"]
+WD, SPECTRUM = (timing.fits(tables(__name__)[kernel]) for kernel in ("wd", "spectrum"))
 
 
 def run(scale, data):
@@ -129,9 +96,9 @@ NEWTON = (
 
 def _behind(spectrum):
     """The growth of rows of the spectrum kernel with N."""
-    theirs = {"Spec": dict(zip(timing.SIZES, PAPER["Spec"], strict=False))}
-    grow = [f"N^{timing.slope(found, 'Spec', 10_000):.1f}" for found in (theirs, spectrum)]
-    seconds = [timing.told(found, "Spec", 30_000) for found in (theirs, spectrum)]
+    both = _paper("S"), spectrum
+    grow = [f"N^{timing.slope(found, 'Spec', 10_000):.1f}" for found in both]
+    seconds = [timing.told(found, "Spec", 30_000) for found in both]
     return [
         ["rows of the spectrum kernel, from 10,000 examples on", grow[0], "N^2.6", grow[1]],
         ["the same, 30,000 examples", seconds[0], "221", seconds[1]],
@@ -224,15 +191,11 @@ def _seconds(found, names):
 
 
 def _paper(letter):
-    return {name: dict(zip(timing.SIZES, values, strict=False)) for name, values in PAPER.items() if letter in name}
+    return timing.by_size({name: values for name, values in PAPER.items() if letter in name})
 
 
 def _rows(sizes, found, letter):
-    theirs = _paper(letter)
-    columns = [*found.values(), *theirs.values()]
-    return ["N", *(f"{name}, ours" for name in found), *theirs], [
-        [f"{n:,}", *(c.get(n) for c in columns)] for n in sizes
-    ]
+    return timing.rows(sizes, found, _paper(letter))
 
 
 def _factors(found, slow, fast):
@@ -242,7 +205,7 @@ def _factors(found, slow, fast):
 
 
 def _by_size(factors):
-    return "rows over linadd " + ", ".join(f"{v:.2f} at {n:,}" for n, v in factors.items() if n <= FROM)
+    return "rows over linadd " + listed("{1:.2f} at {0:,}", {n: v for n, v in factors.items() if n <= FROM})
 
 
 def _more(spectrum, wd, n):

@@ -4,20 +4,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from .._page import Figure, Finding, Section, Table, mean, panels
+from .._data import tables
+from .._page import Figure, Finding, Section, Table, gathered, mean, panels
 from .._verdict import every, unpaired
 from . import splice
 
 SIZES = (500, 1_000, 5_000, 10_000, 30_000, 50_000, 100_000)
 DRAWS = 5  # of N examples from the 100,000
-# accuracy, auROC, auPRC in per cent of Table 2
-PAPER = {
-    500: (98.93, 75.61, 3.97), 1_000: (98.93, 79.70, 6.12), 5_000: (98.93, 90.38, 14.66), 10_000: (98.93, 92.79, 24.95),
-    30_000: (98.93, 94.73, 34.17), 50_000: (98.94, 95.48, 40.35), 100_000: (98.98, 96.13, 47.11),
-    200_000: (99.05, 96.58, 52.70), 500_000: (99.14, 96.93, 58.62),
-    1_000_000: (99.21, 97.20, 62.80), 2_000_000: (99.26, 97.36, 65.83), 5_000_000: (99.31, 97.52, 68.76),
-    10_000_000: (99.35, 97.64, 70.57),
-}  # fmt: skip
+PAPER = tables(__name__)["paper"]  # N, accuracy, auROC, auPRC in per cent
 
 
 def run(scale, data):
@@ -33,9 +27,9 @@ def run(scale, data):
     found = scale.each(sizes, draws)
     sizes = tuple(found)
     prc, roc, accuracy = (
-        np.array([np.mean([cell[key] for cell in found[n]]) for n in sizes]) for key in ("auPRC", "auROC", "accuracy")
+        np.array([gathered(cells, key).mean() for cells in found.values()]) for key in ("auPRC", "auROC", "accuracy")
     )
-    areas = [[cell["auPRC"] for cell in found[n]] for n in sizes]
+    areas = [gathered(cells, "auPRC") for cells in found.values()]
     section = Section(
         "Table 2 and Figure 8",
         "The weighted degree kernel of degree 20, C = 5, trained on N examples, always tested on the same others.",
@@ -57,7 +51,7 @@ def run(scale, data):
             Table(
                 "Per cent; ours, and the paper's on human sites with 1.1 % true ones",
                 ["N", "accuracy", "auROC", "auPRC", "accuracy, paper", "auROC, paper", "auPRC, paper"],
-                [[f"{n:,}", *_ours(found.get(n)), *(f"{v:.2f}" for v in values)] for n, values in PAPER.items()],
+                [[f"{n:,}", *_ours(found.get(n)), *(f"{v:.2f}" for v in values)] for n, *values in PAPER],
                 f"Mean ± standard error over up to {max(map(len, found.values()))} draws of the examples.",
             )
         ],
@@ -147,16 +141,15 @@ def performance(n, tested, data, seed=0):
 def _ours(cells):
     if cells is None:
         return [None] * 3
-    return [mean([cell[key] for cell in cells], 2, 100) for key in ("accuracy", "auROC", "auPRC")]
+    return [mean(gathered(cells, key), 2, 100) for key in ("accuracy", "auROC", "auPRC")]
 
 
 def _draw(sizes, accuracy, roc, prc):
-    fig, axes = panels(1, width=5)
-    theirs = np.array([(n, *values) for n, values in PAPER.items()]).T
+    fig, ((ax,),) = panels(1, width=5)
+    theirs = np.transpose(PAPER)
     for k, (name, ours) in enumerate((("accuracy", accuracy), ("auROC", roc), ("auPRC", prc))):
-        axes[0, 0].semilogx(sizes, 100 * ours, marker="o", markersize=3, color=f"C{k}", label=f"{name}, ours")
-        axes[0, 0].semilogx(theirs[0], theirs[k + 1], ":", color=f"C{k}", label=f"{name}, paper")
-    axes[0, 0].set_xlabel("examples")
-    axes[0, 0].set_ylabel("per cent")
-    axes[0, 0].legend(fontsize=7)
+        ax.semilogx(sizes, 100 * ours, marker="o", markersize=3, color=f"C{k}", label=f"{name}, ours")
+        ax.semilogx(theirs[0], theirs[k + 1], ":", color=f"C{k}", label=f"{name}, paper")
+    ax.set(xlabel="examples", ylabel="per cent")
+    ax.legend(fontsize=7)
     return Figure("sonnenburg2006_figure8", "Accuracy, auROC and auPRC against the number of examples.", fig)

@@ -1,15 +1,11 @@
 """Table 3: the time of linadd against the size Q of the working set."""
 
-from .._page import Finding, Section, Table
+from .._data import tables
+from .._page import Finding, Section, Table, listed
 from . import timing
 
 Q = (112, 12, 32, 42, 52, 72)
-PAPER = {
-    500: (83, 4, 1, 22, 68, 67), 1_000: (83, 7, 7, 11, 34, 60), 5_000: (105, 15, 21, 33, 31, 68),
-    10_000: (134, 32, 38, 54, 67, 97), 30_000: (266, 128, 128, 127, 160, 187), 50_000: (389, 258, 217, 242, 252, 309),
-    100_000: (740, 696, 494, 585, 573, 643), 200_000: (1631, 1875, 1361, 1320, 1417, 1610),
-    500_000: (7757, 9411, 6558, 6203, 6583, 7883), 1_000_000: (26190, 31145, 20831, 20136, 21591, 24043),
-}  # fmt: skip
+PAPER = {n: values for n, *values in tables(__name__)["paper"]}
 BEFORE = {10_000: "30.4", 30_000: "192"}  # seconds of Q = 12 on 16 November 2026
 VARIES = (
     "In the paper the largest Q costs most up to 100,000 examples, and the smallest from 200,000 on. The paper says "
@@ -21,9 +17,9 @@ VARIES = (
 
 def run(scale, data):
     sizes = scale.pick((100,), timing.ALONE[:4])
-    methods = {
-        f"Q = {q}": (50_000, dict(kernel="wd", solver="chunking", features="trie", size=q)) for q in sorted(Q)
-    } | {"no limit": (50_000, dict(kernel="wd", solver="chunking", features="trie"))}
+    limits = {f"Q = {q}": {"size": q} for q in sorted(Q)}
+    common = dict(kernel="wd", solver="chunking", features="trie")
+    methods = {name: (50_000, common | more) for name, more in (limits | {"no limit": {}}).items()}
     if scale.quick:
         methods = {name: methods[name] for name in ("Q = 42", "no limit")}
     larger = {} if scale.quick else timing.measure(scale, methods, timing.ALONE)
@@ -49,7 +45,7 @@ def run(scale, data):
             ),
             Finding(
                 "with more examples a larger Q becomes optimal", "12 and 32 up to 10,000; 42 at a million",
-                ", ".join(f"{q} at {n:,}" for n, q in optimal.items()),
+                listed("{1} at {0:,}", optimal),
                 len(optimal) > 1 and optimal[max(optimal)] > optimal[min(optimal)],
                 "the best Q larger at the most examples than at the fewest, one run", judged=not scale.quick,
                 timed=True,
@@ -79,7 +75,7 @@ def _more(larger, limits, last):
 def _slowest(found, sizes):
     """Which Q costs most."""
     slow = {n: max(Q, key=lambda q, n=n: found[f"Q = {q}"][n]) for n in sizes if f"Q = {Q[0]}" in found}
-    return ", ".join(f"Q = {q} costs most at {n:,}" for n, q in slow.items()) or "it was not measured"
+    return listed("Q = {1} costs most at {0:,}", slow) or "it was not measured"
 
 
 def _ratio(seconds):
@@ -88,7 +84,7 @@ def _ratio(seconds):
 
 
 def _by_size(ratios):
-    return ", ".join(f"{ratio:.2g} times at {n:,}" for n, ratio in ratios.items())
+    return listed("{1:.2g} times at {0:,}", ratios)
 
 
 def _behind(larger, found):

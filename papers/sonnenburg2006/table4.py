@@ -1,28 +1,10 @@
 """Table 4 and Figure 9: times of multiple kernel learning with 20 kernels, one a degree."""
 
-from .._page import Finding, Section, Table
+from .._data import tables
+from .._page import Finding, Section, Table, listed
 from . import timing
 
-PAPER = {
-    "PreMKL": (22, 56, 518, 2786), "MKL": (22, 64, 393, 1181, 25227, 204492),
-    "LinMKL1": (11, 139, 223, 474, 1853, 3849, 10745, 34933, 185886),
-    "LinMKL4": (10, 116, 124, 209, 648, 1292, 3456, 10677, 56614, 214021),
-    "LinMKL8": (80, 116, 108, 172, 462, 857, 2145, 6540, 33625, 124691),
-}  # fmt: skip
-METHODS = {
-    "silp, matrices": (5_000, dict(kernel="degrees", solver="silp", features="never", held=True)),
-    "PreMKL (chunking, matrices)": (5_000, dict(kernel="degrees", solver="chunking", features="never", held=True)),
-    "MKL (chunking, rows)": (10_000, dict(kernel="degrees", solver="chunking", features="never")),
-    "LinMKL1 (chunking, trie)": (50_000, dict(kernel="degrees", solver="chunking", features="trie")),
-    "LinMKL4": (50_000, dict(kernel="degrees", solver="chunking", features="trie", threads=4)),
-    "LinMKL8": (50_000, dict(kernel="degrees", solver="chunking", features="trie", threads=8)),
-    "chunking, index": (10_000, dict(kernel="degrees", solver="chunking", features="sorted")),
-    "newton, matrices": (5_000, dict(kernel="degrees", solver="newton", features="never", held=True)),
-    "coordinate": (1_000_000, dict(kernel="degrees", solver="coordinate")),
-    "coordinate, gap 1e-5": (50_000, dict(kernel="degrees", solver="coordinate", tol=1e-5)),
-    "LinMKL1, gap 1e-5": (10_000, dict(kernel="degrees", solver="chunking", features="trie", tol=1e-5)),
-    "coordinate, 8 threads": (1_000_000, dict(kernel="degrees", solver="coordinate", threads=8)),
-}
+PAPER, METHODS = tables(__name__)["paper"], timing.fits(tables(__name__)["fits"])
 
 
 ROWS, TRIE = "MKL (chunking, rows)", "LinMKL1 (chunking, trie)"
@@ -40,7 +22,7 @@ def run(scale, data):
     wants = [(0, name, 5_000) for name in ("MKL (chunking, rows)", "LinMKL1 (chunking, trie)")]
     (found,), alone, departures = timing.alone(scale, [own], sizes, wants, [larger])
     sizes = sizes if alone else timing.SIZES
-    theirs = {name: dict(zip(timing.SIZES, values, strict=False)) for name, values in PAPER.items()}
+    theirs = timing.by_size(PAPER)
     lines = {n: _ratio(found, n, ROWS, TRIE) for n in sizes}
     last = max((n for n in lines if lines[n]), default=None)
     ups, part = timing.at_rest(scale, 30_000, {"LinMKL": METHODS["LinMKL1 (chunking, trie)"][1]})
@@ -62,7 +44,7 @@ def run(scale, data):
             ),
             Finding(
                 "the chunking algorithm is faster than the wrapper", "“faster”, “can be considerably more efficient”",
-                "silp over chunking, on matrices: " + ", ".join(f"{v:.2f} times at {n:,}" for n, v in wrapper.items()),
+                "silp over chunking, on matrices: " + listed("{1:.2f} times at {0:,}", wrapper),
                 bool(wrapper) and min(wrapper.values()) > 1, "fewer CPU seconds at every size",
                 judged=not scale.quick, timed=True, expected="disagree",
                 reason="Either has its matrices in memory. The wrapper adds them up once for each weight vector, and "
@@ -83,8 +65,8 @@ def run(scale, data):
             ),
         ],
         tables=[
-            Table("CPU seconds, ours, and the seconds of the paper", *_rows(sizes, found, theirs)),
-            *(timing.beside("The same", scale, _rows(timing.SIZES, larger, theirs)) if larger and alone else []),
+            Table("CPU seconds, ours, and the seconds of the paper", *timing.rows(sizes, found, theirs)),
+            *(timing.beside("The same", scale, timing.rows(timing.SIZES, larger, theirs)) if larger and alone else []),
         ],
         figures=[
             timing.draw("sonnenburg2006_figure9", {"20 kernels": (larger or found, theirs)})
@@ -100,13 +82,6 @@ def _behind(ups):
         ["linadd with 20 kernels, 4 and 8 threads over one", "2.98 and 4.49 times at 50,000",
          "2.81 and 2.60 times at 50,000", timing.says_speedups(ups)]
     ]  # fmt: skip
-
-
-def _rows(sizes, found, theirs):
-    columns = [*found.values(), *theirs.values()]
-    return ["N", *(f"{name}, ours" for name in found), *theirs], [
-        [f"{n:,}", *(c.get(n) for c in columns)] for n in sizes
-    ]
 
 
 def _first(found):

@@ -141,6 +141,13 @@ def alone(scale, sets, sizes, wants, beside):
     return list(beside), None, [*DEVIATIONS[:-1], "All were timed beside others: nothing is judged by these times."]
 
 
+def fits(found):
+    """{method: (most examples, what to fit)} of a table in tables.toml."""
+    return {
+        name: (fit["most"], {key: value for key, value in fit.items() if key != "most"}) for name, fit in found.items()
+    }
+
+
 def by_one(methods, most):
     """Those of one thread, with no more examples than `most` has for them."""
     return {
@@ -191,6 +198,18 @@ def measure(scale, methods, sizes):
     return found
 
 
+def by_size(paper):
+    """{method: {examples: seconds}} of {method: seconds in the order of SIZES}."""
+    return {name: dict(zip(SIZES, values, strict=False)) for name, values in paper.items()}
+
+
+def rows(sizes, ours, theirs):
+    """(columns, rows) of a table of times, a row for each number of examples."""
+    columns = [*ours.values(), *theirs.values()]
+    names = ["N", *(f"{name}, ours" for name in ours), *theirs]
+    return names, [[f"{n:,}", *(column.get(n) for column in columns)] for n in sizes]
+
+
 def numbers(found, name):
     """(sizes, seconds) of a method where there are numbers."""
     pairs = [(n, s) for n, s in found[name].items() if not isinstance(s, str)]
@@ -226,7 +245,6 @@ def draw(name, groups):
                 shown = dict(color=COLOURS[names.index(label.split(" (")[0])], label=f"{label}, {whose}")
                 ax.loglog(*numbers(rows, label), linestyle=style, marker="o", markersize=3, **shown)
         ax.set_title(title, loc="left", fontsize=10)
-        ax.set_xlabel("examples")
-        ax.set_ylabel("seconds")
+        ax.set(xlabel="examples", ylabel="seconds")
         ax.legend(fontsize=6, loc="upper left", bbox_to_anchor=(1, 1))
     return Figure(name, "Times against the number of examples: ours, and dotted those of the paper.", fig)

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from .._page import Figure, Finding, Table, mean, panels
+from .._page import Figure, Finding, Table, curves, gathered, listed, mean, means, panels, sticks
 from .._verdict import AGREE, above, below, every, near
 
 NAMES = (
@@ -83,9 +83,8 @@ def compared(train, labels, test, truth, folds, repeats, Cs, lambdas, normalize=
 
 def gather(found):
     """Accuracies (times, sizes, 7), and at the largest size the mean weights (7, M) and counts (times, 7) of cells."""
-    accuracy = np.array([[cell["accuracy"] for cell in row] for row in found])
-    weights = np.array([row[-1]["weights"] for row in found]).mean(axis=0)
-    return accuracy, weights, np.array([row[-1]["kernels"] for row in found])
+    last = [row[-1] for row in found]
+    return gathered(found, "accuracy"), gathered(last, "weights").mean(axis=0), gathered(last, "kernels")
 
 
 def ahead(accuracy, other):
@@ -101,8 +100,8 @@ def overall(accuracy, other):
 
 def by_size(sizes, accuracy, other):
     """A reason: the points at each size."""
-    points = ahead(accuracy, other)
-    return "Points by size: " + ", ".join(f"{mean(points[:, k], 1)} at {s} a class" for k, s in enumerate(sizes)) + "."
+    points = zip(means(ahead(accuracy, other), 1), sizes, strict=True)
+    return f"Points by size: {listed('{} at {} a class', points)}."
 
 
 def especially(sizes, accuracy):
@@ -172,21 +171,15 @@ def alike(found, judged, **known):
 
 
 def accuracies(sizes, accuracy, title="Accuracy, %"):
-    rows = [[size, *(mean(accuracy[:, i, j], 1) for j in range(len(NAMES)))] for i, size in enumerate(sizes)]
+    rows = [[size, *means(accuracy[:, i], 1)] for i, size in enumerate(sizes)]
     return Table(title, ["examples a class", *NAMES], rows)
 
 
 def draw(name, sizes, accuracy, weights, caption, marks):
     """Accuracy against examples a class, and the weights of three methods at the largest size."""
     fig, axes = panels(4, width=3.6)
-    for j, method in enumerate(NAMES):
-        error = accuracy[:, :, j].std(axis=0, ddof=1) / np.sqrt(len(accuracy))
-        axes[0, 0].errorbar(sizes, accuracy[:, :, j].mean(axis=0), error, marker=".", linewidth=1.1, label=method)
-    axes[0, 0].set(xlabel="examples a class", ylabel="accuracy, %")
+    curves(axes[0, 0], sizes, accuracy, NAMES, xlabel="examples a class", ylabel="accuracy, %")
     axes[0, 0].legend(fontsize=6)
     for ax, j in zip(axes[0, 1:], (3, 5, 6), strict=True):
-        ax.vlines(np.arange(weights.shape[1]), 0, weights[j], linewidth=1)
-        ax.set_title(f"weights, {NAMES[j]}", loc="left", fontsize=9)
-        for mark in marks:
-            ax.axvline(mark - 0.5, color="0.8", linewidth=0.8)
+        sticks(ax, weights[j], f"weights, {NAMES[j]}", marks)
     return Figure(name, caption, fig)

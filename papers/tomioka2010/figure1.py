@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._page import Finding, Section, Table, mean
+from .._page import Finding, Section, Table, matrix, mean
 from .._verdict import AGREE, DISAGREE, TIE, above, below, every, near
 from .._widths import ENOUGH
 from . import compare
@@ -215,11 +215,9 @@ def _variants(section, variants, sizes):
         if name in variants:
             used = _used(variants[name]).sum(axis=2).mean(axis=0)
             section.tables.append(
-                Table(
+                matrix(
                     f"Kernels of elastic (0.5) by family and γ, ascending, of {REGIONS} each: {name}, {sizes[-1]} a "
-                    "class",
-                    ["family", *(str(k + 1) for k in range(10))],
-                    [[family, *(f"{v:.0f}" for v in used[k])] for k, family in enumerate(("Gaussian", "χ²"))],
+                    "class", [str(k + 1) for k in range(10)], ("Gaussian", "χ²"), used, 0, "family",
                 )
             )  # fmt: skip
 

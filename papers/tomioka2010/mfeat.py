@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._page import Finding, Section, Table
+from .._page import Finding, Section, matrix
 from .._widths import ENOUGH
 from . import compare
 
@@ -65,10 +65,9 @@ def run(scale, data):
         ],
         tables=[
             compare.accuracies(sizes, accuracy),
-            Table(
-                f"Share of the views in the weights at {sizes[-1]} a class",
-                ["method", *names],
-                [[m, *(f"{v:.2f}" for v in views[j])] for j, m in enumerate(compare.NAMES)],
+            matrix(
+                f"Share of the views in the weights at {sizes[-1]} a class", names, compare.NAMES, views,
+                corner="method",
             ),
         ],
         figures=[

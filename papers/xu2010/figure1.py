@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from .. import _clock
-from .._page import Figure, Finding, Section, Table, mean, panels
+from .._page import Figure, Finding, Section, Table, curves, gathered, mean, means, panels
 from .._scale import TO_BE_RUN
 from .._verdict import above, below, every, unpaired
 from . import methods
@@ -26,8 +26,7 @@ def run(scale, data):
     found = scale.repeat(
         times, lambda seed: scale.all(steps, lambda k: scale.cell(one, irrelevant=k, seed=seed, Cs=Cs))
     )
-    accuracy = np.array([[cell["accuracy"] for cell in row] for row in found])  # (repetitions, steps, methods)
-    fixed = np.array([[cell["at_one"] for cell in row] for row in found])
+    accuracy, fixed = (gathered(found, key) for key in ("accuracy", "at_one"))  # (repetitions, steps, methods)
     alone = scale.alone()
     seconds = np.array([row[-1]["seconds"] for row in found] if scale.quick else _seconds(alone, times, Cs))
     ratios = [RELEVANT / (RELEVANT + k) for k in steps]
@@ -89,17 +88,17 @@ def run(scale, data):
             Table(
                 "Accuracy, %",
                 ["relevant", *methods.NAMES],
-                [[f"{r:.2f}", *(mean(accuracy[:, i, j], 1) for j in range(3))] for i, r in enumerate(ratios)],
+                [[f"{r:.2f}", *means(accuracy[:, i], 1)] for i, r in enumerate(ratios)],
             ),
             Table(
                 "The same at C = 1 for all",
                 ["relevant", *methods.NAMES],
-                [[f"{r:.2f}", *(mean(fixed[:, i, j], 1) for j in range(3))] for i, r in enumerate(ratios)],
+                [[f"{r:.2f}", *means(fixed[:, i], 1)] for i, r in enumerate(ratios)],
             ),
             Table(
                 "CPU seconds of a fit by one solver of ours, all relevant",
                 list(methods.NAMES),
-                [[mean(seconds[:, j], 3) for j in range(3)]],
+                [means(seconds)],
             ),
         ],
         figures=[_draw(ratios, accuracy, seconds)],
@@ -120,8 +119,10 @@ def run(scale, data):
                 "steps: median CPU seconds of three fits, steps and gap, means of the draws",
                 ["method", "seconds", "steps", "relative gap"],
                 [
-                    [name, mean(ways["cpu"][:, k], 3), mean(ways["steps"][:, k], 0), f"{ways['gap'][:, k].mean():.1e}"]
-                    for k, name in enumerate(WAYS)
+                    [name, cpu, steps, f"{gap:.1e}"]
+                    for name, cpu, steps, gap in zip(
+                        WAYS, means(ways["cpu"]), means(ways["steps"], 0), ways["gap"].mean(axis=0), strict=True
+                    )
                 ],
             )
         )
@@ -131,7 +132,7 @@ def run(scale, data):
                 f"SMKL by its λ, as a multiple of that of the bound, and equal weights; all relevant, {len(smoothed)} "
                 "repetitions: accuracy, %",
                 [*(f"{factor:g}" for factor in FACTORS), "equal weights"],
-                [[mean(column, 1) for column in np.transpose(smoothed)]],
+                [means(smoothed, 1)],
             )
         )
     return section
@@ -164,7 +165,7 @@ def _ways(scale, alone, Cs):
         return alone.cell(clocked, seed=seed, Cs=[chosen[0], chosen[2]], apart=True)
 
     found = alone.repeat(scale.pick(3, TIMED), cell, least=0)
-    return {key: np.array([c[key] for c in found]) for key in found[0]} if len(found) > 2 else {}
+    return {key: gathered(found, key) for key in found[0]} if len(found) > 2 else {}
 
 
 def _why(ways):
@@ -276,11 +277,7 @@ def fitted(omega, X, y, rows, C):
 
 def _draw(ratios, accuracy, seconds):
     fig, axes = panels(2)
-    for j, name in enumerate(methods.NAMES):
-        error = accuracy[:, :, j].std(axis=0, ddof=1) / np.sqrt(len(accuracy))
-        axes[0, 0].errorbar(ratios, accuracy[:, :, j].mean(axis=0), error, marker=".", label=name)
-    axes[0, 0].set_xlabel("share of relevant features")
-    axes[0, 0].set_ylabel("accuracy, %")
+    curves(axes[0, 0], ratios, accuracy, methods.NAMES, xlabel="share of relevant features", ylabel="accuracy, %")
     axes[0, 0].legend(fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
     axes[0, 1].bar(methods.NAMES, seconds.mean(axis=0), width=0.5)
     axes[0, 1].set_ylabel("CPU seconds of a fit")

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from .._page import Figure, Finding, Section, Table, mean, panels
+from .._page import Figure, Finding, Section, Table, gathered, listed, mean, means, panels
 from .._verdict import below, every
 from . import figure1, methods
 
@@ -17,13 +17,13 @@ END = int(np.flatnonzero(SHOWN == STEPS)[0])
 def run(scale, data):
     times, Cs = scale.pick(3, 10), scale.pick((0.1, 1.0), CS)
     found = {C: scale.repeat(times, lambda seed, C=C: scale.cell(course, seed=seed, C=C)) for C in Cs}
-    excess = {C: np.array([cell["excess"] for cell in cells]) for C, cells in found.items()}  # (times, SHOWN)
-    bounds = {C: np.array([cell["bound"] for cell in cells]) for C, cells in found.items()}
-    ratio, theirs = ({C: np.array([cell["share"][k] for cell in found[C]]) for C in Cs} for k in (0, 1))
+    excess, bounds, share, original, corollary, size = (
+        {C: gathered(cells, key) for C, cells in found.items()}
+        for key in ("excess", "bound", "share", "original", "corollary", "size")
+    )  # of the first two (times, SHOWN)
+    ratio, theirs = ({C: share[C][:, k] for C in Cs} for k in (0, 1))
     rates = {C: np.array([_rate(*pair) for pair in zip(excess[C], bounds[C], strict=True)]) for C in Cs}
-    sound, printed = (
-        {C: np.array([cell["original"][k] / cell["corollary"] for cell in found[C]]) for C in Cs} for k in (0, 1)
-    )
+    sound, printed = ({C: original[C][:, k] / corollary[C] for C in Cs} for k in (0, 1))
     return Section(
         "Theorem 4 and Corollary 5",
         "Algorithm 2 minimises f_λ(α) = −Σα + (λ/2) ln Σ exp(αᵀG_iα/λ) over 0 ≤ α ≤ C. Theorem 4: f_λ(β^N) − f_λ(α*) ≤ "
@@ -33,26 +33,26 @@ def run(scale, data):
         findings=[
             Finding(
                 "the bound of Theorem 4, with the L of the print, holds at every step", "≤ 1",
-                "largest share of the bound " + ", ".join(f"{r.max():.1e} at C = {C:g}" for C, r in theirs.items()),
+                f"largest share of the bound {_most(theirs)}",
                 max(r.max() for r in theirs.values()) <= 1, f"1, at every one of {LONG * STEPS:,} steps of every draw",
             ),
             Finding(
                 "the method converges as 1/N²", "−2",
-                "exponents " + ", ".join(f"{mean(r, 2)} at C = {C:g}" for C, r in rates.items()),
+                "exponents " + listed("{1} at C = {0:g}", means(rates, 2)),
                 every(below(r, -2) for r in rates.values()),
                 "below −2 by two standard errors at every C, from where the bound is below the first excess on, with a "
                 "Lipschitz constant for L",
             ),
             Finding(
                 "Corollary 5 with the L of the print", "≤ 1",
-                "share of the bound " + ", ".join(f"{r.max():.1e} at C = {C:g}" for C, r in printed.items()),
+                f"share of the bound {_most(printed)}",
                 max(r.max() for r in printed.values()) <= 1, "1, in every draw", reason=PRINTED + _sound(sound),
             ),
         ],
         checks=[
             Finding(
                 "and with an L that is a Lipschitz constant", "≤ 1",
-                "largest share of the bound " + ", ".join(f"{r.max():.1e} at C = {C:g}" for C, r in ratio.items()),
+                f"largest share of the bound {_most(ratio)}",
                 max(r.max() for r in ratio.values()) <= 1, f"1, at every one of {LONG * STEPS:,} steps of every draw",
             ),
         ],
@@ -61,11 +61,10 @@ def run(scale, data):
                 f"Relative excess after {STEPS} steps, mean of {times} draws",
                 ["C", "f_λ(β) − f_λ(α*)", "bound of Theorem 4", "f(β) − f(α*)", "with the L of the print: f(β) − f(α*)",
                  f"f_λ(β) − f_λ(α*) after {LONG * STEPS:,} steps", "exponent"],
-                [[f"{C:g}", _small([cell["excess"][END] / cell["size"] for cell in cells]),
-                  _small([cell["bound"][END] / cell["size"] for cell in cells]),
-                  *(_small([cell["original"][k] / cell["size"] for cell in cells]) for k in (0, 1)),
-                  _small([cell["excess"][-1] / cell["size"] for cell in cells]), mean(rates[C], 2)]
-                 for C, cells in found.items()],
+                [[f"{C:g}",
+                  *(f"{np.mean(values / size[C]):.1e}" for values in (
+                      excess[C][:, END], bounds[C][:, END], *original[C].T, excess[C][:, -1])), mean(rates[C], 2)]
+                 for C in Cs],
             )
         ],
         figures=[_draw(excess, bounds)],
@@ -96,18 +95,20 @@ PRINTED = (
 
 def _sound(shares):
     """What a Lipschitz constant in the place of the printed L makes of Corollary 5."""
-    told = ", ".join(f"{r.max():.1e} at C = {C:g}" for C, r in shares.items())
-    return f"With a Lipschitz constant in the place of that L the error has these shares of the printed bound: {told}."
+    return (
+        "With a Lipschitz constant in the place of that L the error has these shares of the printed bound: "
+        f"{_most(shares)}."
+    )
+
+
+def _most(shares):
+    return listed("{1:.1e} at C = {0:g}", {C: share.max() for C, share in shares.items()})
 
 
 def _rate(excess, bound):
     """The exponent of N in the excess, from where the bound says something, down to what the optimum is known to."""
     keep = (bound < excess[0]) & (excess > 1e-7 * excess[0])
     return float(np.polyfit(np.log(SHOWN[keep]), np.log(excess[keep]), 1)[0])
-
-
-def _small(values):
-    return f"{np.mean(values):.1e}"
 
 
 def course(seed, C):

@@ -3,45 +3,33 @@
 import numpy as np
 
 from .. import _widths
-from .._page import Finding, Section, Table, mean
-from .._scale import NotKept
+from .._data import tables
+from .._page import Finding, Section, Table, gathered, listed, mean, means
 from .._verdict import above, below, counted, every, last
 from . import methods
 
 CS = 10.0 ** np.arange(-2, 4)
-DRAWS = 5  # that are timed
+DRAWS, KEYS = 5, ("accuracy", "kernels")  # that are timed; of the others what is read
 OTHER = {
     "pima": (0.01, 0.1, 1.0, 10.0),
     "wpbc": (0.1, 1.0),
 }  # where the C that SMKL took is far from those of the others
-PAPER = {
-    "iono": ("87.1 ± 2.0", "89.0 ± 2.1", "89.3 ± 2.6"), "breast": ("95.4 ± 0.6", "95.8 ± 0.7", "96.3 ± 0.6"),
-    "sonar": ("73.6 ± 4.2", "75.6 ± 4.6", "77.2 ± 4.3"), "pima": ("69.0 ± 2.2", "70.0 ± 1.6", "71.6 ± 1.2"),
-    "wdbc": ("93.4 ± 1.2", "94.1 ± 1.2", "94.5 ± 1.1"), "heart": ("77.3 ± 3.5", "78.7 ± 2.6", "78.9 ± 2.5"),
-    "wpbc": ("72.6 ± 3.2", "75.0 ± 2.9", "75.1 ± 2.7"),
-}  # fmt: skip
+PAPER = tables(__name__)["paper"]
 
 
 def run(scale, data):
     real = data.folder is not None
     found, missing = drawn(scale, data)
-    if not found:
-        raise NotKept("any set")
     columns = scale.pick(6, None)
     names = list(found)
     enough = min(len(cells) for _, cells in found.values()) >= _widths.ENOUGH
-    accuracy = {
-        name: np.array([[row["accuracy"] for row in cell] for cell in cells]) for name, (_, cells) in found.items()
-    }
-    kernels = {
-        name: np.array([[row["kernels"] for row in cell] for cell in cells]) for name, (_, cells) in found.items()
-    }
+    accuracy, kernels = ({name: gathered(cells, key) for name, (_, cells) in found.items()} for key in KEYS)
     smooth = [above(a[:, 2] - a[:, 0]) for a in accuracy.values()]
     dense = [above(a[:, 2] - a[:, 1]) for a in accuracy.values()]
     worst = [last(a, 0) for a in accuracy.values()]
     others, alone = {} if scale.quick else _others(scale, data, names), scale.alone()
     clocked = {n: cells if scale.quick else _timed(alone, n, Cs, columns, data) for n, (Cs, cells) in found.items()}
-    seconds = {n: np.array([[row["seconds"] for row in cell] for cell in cells]) for n, cells in clocked.items()}
+    seconds = {n: gathered(cells, "seconds") for n, cells in clocked.items()}
     dear = {name: s[:, 1].mean() / s[:, 0].mean() for name, s in seconds.items()}
     few = {name: k[:, 0].mean() for name, k in kernels.items()}
     section = Section(
@@ -91,7 +79,7 @@ def run(scale, data):
             Finding(
                 "ℓ2 is very time consuming on all sets",
                 "very; no numbers",
-                ", ".join(f"{n} {r:.1f} × ℓ1" for n, r in dear.items()),
+                listed("{} {:.1f} × ℓ1", dear),
                 all(r > 10 for r in dear.values()),
                 "more than 10 × ℓ1 on every set, at the C chosen for each",
                 judged=False,
@@ -106,10 +94,9 @@ def run(scale, data):
                 [
                     [
                         name,
-                        *(mean(a[:, j], 1) for j in range(3)),
+                        *means(a, 1),
                         *PAPER[name],
-                        f"{_widths.p_value(a[:, 2], a[:, 0]):.3f}",
-                        f"{_widths.p_value(a[:, 2], a[:, 1]):.3f}",
+                        *(f"{_widths.p_value(a[:, 2], a[:, j]):.3f}" for j in (0, 1)),
                     ]
                     for name, a in accuracy.items()
                 ],
@@ -150,8 +137,7 @@ def run(scale, data):
                 "how much it is ahead",
                 ["set", "C", "SMKL", "ahead of L1-MKL", "of L2-MKL", "of SMKL at its C"],
                 [
-                    [name, f"{C:g}", mean(values, 1), *(mean(values - accuracy[name][: len(values), j], 1)
-                                                        for j in range(3))]
+                    [name, f"{C:g}", mean(values, 1), *means(values[:, None] - accuracy[name][: len(values)], 1)]
                     for (name, C), values in others.items()
                 ],
             )
@@ -161,24 +147,20 @@ def run(scale, data):
 
 def drawn(scale, data):
     """({set: (the C of each method, the draws)}, the sets that are missing)."""
-    times, columns, found, missing = scale.pick(6, 20), scale.pick(6, None), {}, []
-    for name in _widths.available(data, PAPER):
-        try:
-            chosen = [1.0] * 3 if scale.quick else scale.cell(tune, name=name, Cs=CS, columns=columns, data=data)
-            given = dict(name=name, Cs=chosen, columns=columns, data=data)
-            cells = scale.repeat(times, lambda seed, given=given: scale.cell(one, seed=seed, **given))
-            found[name] = chosen, cells
-        except NotKept:
-            missing.append(name)
-    return found, missing
+    times, columns = scale.pick(6, 20), scale.pick(6, None)
+
+    def both(name):
+        chosen = [1.0] * 3 if scale.quick else scale.cell(tune, name=name, Cs=CS, columns=columns, data=data)
+        given = dict(name=name, Cs=chosen, columns=columns, data=data)
+        return chosen, scale.repeat(times, lambda seed: scale.cell(one, seed=seed, **given))
+
+    return scale.there(_widths.available(data, PAPER), both)
 
 
 def gains(scale, data):
     """{set: by how much SMKL is ahead of ℓ1 in each draw}; {} if one is missing."""
     found, missing = drawn(scale, data)
-    given = {
-        name: np.array([[row["accuracy"] for row in cell] for cell in cells]) for name, (_, cells) in found.items()
-    }
+    given = {name: gathered(cells, "accuracy") for name, (_, cells) in found.items()}
     return {} if missing else {name: a[:, 2] - a[:, 0] for name, a in given.items()}
 
 
@@ -216,7 +198,7 @@ def at(name, C, seed, data):
 
 def _points(accuracy, j):
     """By how much SMKL is ahead of method j, set by set."""
-    return ", ".join(f"{name} {mean(a[:, 2] - a[:, j], 1)}" for name, a in accuracy.items())
+    return listed("{} {}", {name: mean(a[:, 2] - a[:, j], 1) for name, a in accuracy.items()})
 
 
 def _count(name, columns, data):
@@ -300,4 +282,4 @@ def _pima(found):
 def _lowest(accuracy):
     """Where another method than ℓ1 has the lowest mean."""
     others = {n: methods.NAMES[a.mean(axis=0).argmin()] for n, a in accuracy.items() if a.mean(axis=0).argmin()}
-    return "The lowest mean has " + " and ".join(f"{name} on {n}" for n, name in others.items()) + "."
+    return f"The lowest mean has {listed('{1} on {0}', others, ' and ')}."

@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 
 from .. import _widths
-from .._page import Finding, Section, Table, mean
-from .._scale import TO_BE_RUN, NotKept
+from .._data import tables
+from .._page import Finding, Section, Table, gathered, listed, mean, means
+from .._scale import TO_BE_RUN
 from .._verdict import above, counted, every, unpaired
 from . import methods, table2
 
@@ -21,11 +22,7 @@ TASKS = {
     "text1": (OHSUMED, "C01", "C02"), "text2": (OHSUMED, "C05", "C06"), "text3": (OHSUMED, "C12", "C13"),
     "text4": (NEWS, "rec.autos", "rec.motorcycles"), "text5": (NEWS, "rec.sport.baseball", "rec.sport.hockey"),
 }  # fmt: skip
-PAPER = {
-    "text1": ("72.7 ± 2.0", "77.3 ± 1.6"), "text2": ("79.5 ± 1.6", "81.0 ± 1.8"), "text3": ("78.1 ± 2.0", "81.5 "
-    "± 2.2"),
-    "text4": ("85.1 ± 2.7", "87.6 ± 2.3"), "text5": ("98.0 ± 1.2", "98.8 ± 0.3"),
-}  # fmt: skip
+PAPER = tables(__name__)["paper"]
 
 
 def run(scale, data):
@@ -36,25 +33,15 @@ def run(scale, data):
     def cell(name, seed, Cs):
         return scale.cell(one, name=name, seed=seed, Cs=Cs, data=data, **WHOLE.get(name, {}))
 
-    found, missing = {}, []
-    for n in names:
-        try:
-            found[n] = scale.repeat(times, lambda seed, n=n: cell(n, seed, Cs))
-        except NotKept:
-            missing.append(n)
-    if not found:
-        raise NotKept("any set")
-    names = list(found)
+    found, missing = scale.there(names, lambda n: scale.repeat(times, lambda seed: cell(n, seed, Cs)))
     enough = min(map(len, found.values())) >= _widths.ENOUGH
-    accuracy = {n: np.array([cell["accuracy"] for cell in cells]) for n, cells in found.items()}
-    words = {n: np.array([cell["kernels"] for cell in cells]) for n, cells in found.items()}
+    accuracy, words = ({n: gathered(cells, key) for n, cells in found.items()} for key in ("accuracy", "kernels"))
     whole, short = not missing, f" {TO_BE_RUN}: {', '.join(missing)}" if missing else ""
     few = [f"{n}, {len(cells)} draws" for n, cells in found.items() if len(cells) < _widths.ENOUGH]
     few = f"fewer than {_widths.ENOUGH} draws so far: {'; '.join(few)}" if few and not missing else short.strip()
     gain = {n: a[:, 2] - a[:, 0] for n, a in accuracy.items()}
     ahead = [above(g) for g in gain.values()]
     worst = max(max(cell["gaps"]) for cells in found.values() for cell in cells)
-    none = ("", "")
     uci = table2.gains(scale, data) if real else {}
     text, other = _mean(gain), _mean(uci or gain)
     section = Section(
@@ -69,7 +56,7 @@ def run(scale, data):
             Finding(
                 "smooth MKL is more accurate than ℓ1 on text",
                 "5 of 5, by 0.8 to 4.6 points",
-                f"{counted(ahead)}: {', '.join(f'{n} {mean(g, 1)}' for n, g in gain.items())}"
+                f"{counted(ahead)}: {listed('{} {}', means(gain, 1))}"
                 + (f";{short}" if missing else ""),
                 every(ahead),
                 "above 0 by two standard errors on every set",
@@ -116,8 +103,8 @@ def run(scale, data):
                         n,
                         cells[0]["n"],
                         cells[0]["d"],
-                        *(mean(accuracy[n][:, j], 1) for j in range(3)),
-                        *PAPER.get(n, none),
+                        *means(accuracy[n], 1),
+                        *PAPER.get(n, ("", "")),
                         f"{_widths.p_value(accuracy[n][:, 2], accuracy[n][:, 0]):.3f}",
                         len(cells),
                     ]
@@ -127,7 +114,7 @@ def run(scale, data):
             Table(
                 "Words with weight",
                 ["set", *methods.NAMES],
-                [[n, *(f"{k:.0f}" for k in words[n].mean(axis=0))] for n in names],
+                [[n, *(f"{k:.0f}" for k in counts.mean(axis=0))] for n, counts in words.items()],
             ),
         ],
         deviations=[
@@ -175,10 +162,10 @@ def _beside(accuracy, found):
     ends = {n: f"{sum(end)} of {len(end)} draws" for n, end in ends.items() if 2 * sum(end) > len(end)}
     words = []
     if dense:
-        ahead = ", ".join(f"{points} points on {n}" for n, points in dense.items())
+        ahead = listed("{1} points on {0}", dense)
         words.append(f"The paper's table has no ℓ2. Here ℓ2 is ahead of SMKL by {ahead}.")
     if ends:
-        often = ", ".join(f"{count} of {n}" for n, count in ends.items())
+        often = listed("{1} of {0}", ends)
         words.append(f"SMKL takes C = {CS[-1]:g}, the largest of the grid, in {often}; larger ones were not tried.")
     return " ".join(words)
 
@@ -189,9 +176,8 @@ def _part(scale, section, names, Cs, times, data):
     for n in names:
         cells = scale.repeat(times, lambda seed, n=n: scale.cell(one, name=n, seed=seed, Cs=Cs, data=data), least=0)
         if len(cells) > 2:
-            a = np.array([cell["accuracy"] for cell in cells])
-            rows.append([n, cells[0]["n"], cells[0]["d"], *(mean(a[:, j], 1) for j in range(3)),
-                         mean(a[:, 2] - a[:, 0], 1), len(cells)])  # fmt: skip
+            a = gathered(cells, "accuracy")
+            rows.append([n, cells[0]["n"], cells[0]["d"], *means(a, 1), mean(a[:, 2] - a[:, 0], 1), len(cells)])
     if rows:
         section.tables.append(
             Table(
@@ -210,10 +196,9 @@ def _wider(scale, section, accuracy, found, cell):
             continue
         edge = [sum(run["C"][j] == CS[0] for run in cells) for j in range(3)]
         chosen = [np.median([run["C"][j] for run in more]) for j in range(3)]
-        values = np.array([run["accuracy"] for run in more])
+        values = gathered(more, "accuracy")
         rows.append([n, ", ".join(f"{e} of {len(cells)}" for e in edge), ", ".join(f"{C:g}" for C in chosen),
-                     *(mean(values[:, j], 1) for j in range(3)),
-                     *(mean(values[:, j] - accuracy[n][: len(values), j], 1) for j in range(3))])  # fmt: skip
+                     *means(values, 1), *means(values - accuracy[n][: len(values)], 1)])  # fmt: skip
     if rows:
         names = [*methods.NAMES, *(f"gain of {name}" for name in methods.NAMES)]
         section.tables.append(
@@ -236,7 +221,7 @@ def _fixed(scale, section, accuracy, data):
             Table(
                 "At C = 1 for all, ten draws: accuracy, %, and by how much SMKL is ahead of ℓ1",
                 ["set", *methods.NAMES, "SMKL − L1"],
-                [[n, *(mean(column, 1) for column in a.T), mean(a[:, 2] - a[:, 0], 1)] for n, a in rows.items()],
+                [[n, *means(a, 1), mean(a[:, 2] - a[:, 0], 1)] for n, a in rows.items()],
             )
         )
 
@@ -277,7 +262,7 @@ def _plain(scale, section, accuracy, data):
             Table(
                 "A linear SVM on the same words and draws, without kernel weights: accuracy, %",
                 ["set", *names],
-                [[n, *(mean(column, 1) for column in np.transpose(rows))] for n, rows in found.items()],
+                [[n, *means(rows, 1)] for n, rows in found.items()],
             )
         )  # fmt: skip
 

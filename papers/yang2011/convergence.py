@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from .. import _widths
-from .._page import Figure, Finding, Section, Table, mean, panels
+from .._page import Figure, Finding, Section, Table, gathered, listed, mean, means, panels
 from .._verdict import above
 from . import methods, table4
 
@@ -18,11 +18,11 @@ def run(scale, data):
     found = {
         tau: scale.repeat(times, lambda seed, tau=tau: scale.cell(course, seed=seed, d=d, n=n, tau=tau)) for tau in TAUS
     }
-    steps = {tau: np.array([cell["steps"] for cell in cells]) for tau, cells in found.items()}  # (times, DELTAS)
+    steps = {tau: gathered(cells, "steps") for tau, cells in found.items()}  # (times, DELTAS)
     rates = {tau: np.array([_rate(row) for row in rows]) for tau, rows in steps.items()}
     decades = {tau: np.diff(counts, axis=1) for tau, counts in steps.items()}
-    cells = [cell for row in found.values() for cell in row]
-    rise, least, away, share = (max(cell[key] for cell in cells) for key in ("rise", "least", "away", "share"))
+    cells = list(found.values())
+    rise, least, away, share = (gathered(cells, key).max() for key in ("rise", "least", "away", "share"))
     return Section(
         "Theorems 4 and 5",
         "The level method's gap Δ between its upper and lower bound is positive and never rises, and the objective is "
@@ -45,7 +45,7 @@ def run(scale, data):
                 "the last decade takes no more steps than the first, by two standard errors, at both τ",
                 expected="disagree",
                 reason="The last decade takes more than the first by "
-                + " and ".join(f"{mean(r[:, -1] - r[:, 0], 1)} at τ = {t:g}" for t, r in decades.items())
+                + listed("{1} at τ = {0:g}", means({t: r[:, -1] - r[:, 0] for t, r in decades.items()}, 1), " and ")
                 + ", so that steps grow faster than log 1/δ; they grow as δ to the power "
                 + " and ".join(f"−{mean(r, 2)}" for r in rates.values())
                 + ", where the theorem has −2.",
@@ -66,7 +66,7 @@ def run(scale, data):
             Table(
                 f"Steps until the gap is below δ times the objective, mean ± standard error of {times} draws",
                 ["τ", *(f"{delta:g}" for delta in DELTAS)],
-                [[f"{tau:g}", *(mean(column, 1) for column in rows.T)] for tau, rows in steps.items()],
+                [[f"{tau:g}", *means(rows, 1)] for tau, rows in steps.items()],
             )
         ],
         figures=[_draw(found)],

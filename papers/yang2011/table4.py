@@ -5,15 +5,12 @@ import warnings
 import numpy as np
 
 from .. import _clock, _widths
-from .._page import Figure, Finding, Section, Table, mean, panels
+from .._data import tables
+from .._page import Figure, Finding, Section, Table, curves, gathered, mean, means, panels, sticks
 from .._verdict import above, below, counted, every, first, near
 from . import methods
 
-PAPER = {
-    1: (("70.4 ± 3.3", "36.8 ± 5.0"), ("69.2 ± 4.5", "22.1 ± 5.2"), ("68.2 ± 3.0", "273"), ("66.3 ± 5.3", "273")),
-    2: (("72.9 ± 3.2", "43.4 ± 7.1"), ("72.3 ± 3.1", "30.2 ± 8.1"), ("71.9 ± 3.6", "273"), ("71.6 ± 4.0", "273")),
-}
-SPICY = {1: ("70.4 ± 4.0", "106.7 ± 4.5"), 2: ("72.7 ± 3.6", "119.8 ± 4.7")}
+PAPER = tables(__name__)
 SECONDS = (2.9, 2.8), (2.9, 2.9), (4.4, 4.9)  # of GMKL, ℓ2 and ℓ1 on toys 1 and 2
 LAMBDAS = (0.2, 0.4, 0.6, 0.8)
 VS = (0.0, 0.2, 0.4, 0.5, 0.6, 0.8, 1.0)
@@ -36,11 +33,9 @@ def run(scale, data):
     found = scale.repeat(scale.pick(4, 20), lambda seed: cells(scale, seed))
     d, n = SIZE[scale.quick]
     M, times = 13 * (d + 1), len(found)
-    accuracy, count, seconds = (
-        np.array([[[row[key] for row in cell["methods"]] for cell in both] for both in found])
-        for key in ("accuracy", "kernels", "seconds")
-    )
-    weights = np.array([[cell["weights"] for cell in both] for both in found])  # (times, toys, 3, M)
+    fits = [[cell["methods"] for cell in both] for both in found]
+    accuracy, count, seconds = (gathered(fits, key) for key in ("accuracy", "kernels", "seconds"))
+    weights = gathered(found, "weights")  # (times, toys, 3, M)
     share = [_share(weights[:, t], d, RELEVANT[toy]) for t, toy in enumerate((1, 2))]
     gain = accuracy[:, :, 0] - accuracy[:, :, 1]
     versus = accuracy[:, :, 0] - accuracy[:, :, 2]
@@ -64,7 +59,7 @@ def run(scale, data):
             Finding(
                 "GMKL selects more kernels than ℓ1, about 1.5 times",
                 "1.67, 1.44",
-                f"{mean(ratio[:, 0], 2)}, {mean(ratio[:, 1], 2)}",
+                ", ".join(means(ratio, 2)),
                 every(part for t in (0, 1) for part in (above(ratio[:, t], 1.25), below(ratio[:, t], 2))),
                 "between 1.25 and 2 on both, by two standard errors",
                 judged=not scale.quick,
@@ -92,7 +87,7 @@ def run(scale, data):
             Finding(
                 "GMKL is more accurate than ℓ1, with 95 % confidence",
                 "1.2 and 0.6 points",
-                f"{mean(gain[:, 0], 2)} and {mean(gain[:, 1], 2)} points, p = {p[0][0]:.3f} and {p[1][0]:.3f}",
+                f"{' and '.join(means(gain, 2))} points, p = {p[0][0]:.3f} and {p[1][0]:.3f}",
                 every(above(gain[:, t]) for t in (0, 1)),
                 "both above 0 by two standard errors",
                 expected="tie",
@@ -101,7 +96,7 @@ def run(scale, data):
             Finding(
                 "GMKL is more accurate than ℓ2, with 95 % confidence",
                 "2.2 and 1.0 points",
-                f"{mean(versus[:, 0], 2)} and {mean(versus[:, 1], 2)} points, p = {p[0][1]:.3f} and {p[1][1]:.3f}",
+                f"{' and '.join(means(versus, 2))} points, p = {p[0][1]:.3f} and {p[1][1]:.3f}",
                 every(above(versus[:, t]) for t in (0, 1)),
                 "both above 0 by two standard errors",
                 judged=not scale.quick,
@@ -148,14 +143,9 @@ def run(scale, data):
                 name,
                 ["method", "accuracy, %", "kernels", "CPU seconds", "paper: accuracy", "kernels"],
                 [
-                    [
-                        m,
-                        mean(accuracy[:, t, j], 1),
-                        mean(count[:, t, j], 1),
-                        mean(seconds[:, t, j], 2),
-                        *PAPER[t + 1][j],
-                    ]
-                    for j, m in enumerate(methods.NAMES)
+                    [*row, *theirs]
+                    for *row, theirs in zip(methods.NAMES, means(accuracy[:, t], 1), means(count[:, t], 1),
+                                            means(seconds[:, t], 2), PAPER["paper"][t], strict=True)
                 ],
             )
             for t, name in enumerate(toys)
@@ -197,17 +187,15 @@ def _spicy(scale, section, accuracy, count, d, n):
     if len(found) < 3:
         section.deviations.append("The rows of SpicyMKL are to be run.")
         return
-    own, kernels, seconds = (
-        np.array([[cell[key] for cell in row] for row in found]) for key in ("accuracy", "kernels", "seconds")
-    )
+    own, kernels, seconds = (gathered(found, key) for key in ("accuracy", "kernels", "seconds"))
     apart, more = own - accuracy[: len(own), :, 0], kernels - count[: len(own), :, 0]
     for t in (0, 1):
-        row = ["SpicyMKL", mean(own[:, t], 1), mean(kernels[:, t], 1), mean(seconds[:, t], 2), *SPICY[t + 1]]
+        row = ["SpicyMKL", mean(own[:, t], 1), mean(kernels[:, t], 1), mean(seconds[:, t], 2), *PAPER["spicy"][t]]
         section.tables[t].rows.append(row)
     section.findings += [
         Finding(
             "SpicyMKL is about as accurate as GMKL", "0.0 and −0.2 points",
-            f"{mean(apart[:, 0], 2)} and {mean(apart[:, 1], 2)} points", every(near(apart[:, t], 2) for t in (0, 1)),
+            " and ".join(means(apart, 2)) + " points", every(near(apart[:, t], 2) for t in (0, 1)),
             "within 2 points on both, by two standard errors", expected="tie",
             reason=f"On toy 1: {methods.word(apart[:, 0])}; on toy 2: {methods.word(apart[:, 1])}. "
             "The margin is older than the run.",
@@ -230,20 +218,14 @@ WAYS = {  # the solvers of the paper
 
 def _timed(section, d, n):
     """Adds the times and steps of the paper's solvers, three draws of each toy."""
-    runs = section.clocked.each(
-        range(3),
-        lambda seed: section.clocked.all(
-            [(toy, way) for toy in (1, 2) for way in WAYS],
-            lambda case: section.clocked.cell(clocked, apart=True, toy=case[0], seed=seed, d=d, n=n, **WAYS[case[1]]),
-        ),
-        least=0,
+    alone, cases = section.clocked, [dict(toy=toy, d=d, n=n, **way) for toy in (1, 2) for way in WAYS.values()]
+    runs = alone.repeat(
+        3, lambda seed: alone.all(cases, lambda case: alone.cell(clocked, apart=True, seed=seed, **case)), least=0
     )
     if len(runs) < 3:
         section.deviations.append("The times of the paper's solvers are to be run.")
         return
-    cpu, steps = (
-        np.array([[cell[key] for cell in run] for run in runs.values()]).reshape(3, 2, 3) for key in ("cpu", "steps")
-    )
+    cpu, steps = (gathered(runs, key).reshape(3, 2, 3) for key in ("cpu", "steps"))
     (own, dense, sparse), (few, dense_few, many) = (np.moveaxis(found, 2, 0) for found in (cpu, steps))
     section.tables.append(
         Table(
@@ -384,8 +366,8 @@ def _spread(weights, d, relevant):
     return found[held.any(axis=(2, 3)).all(axis=1)]
 
 
-def _toys(told):
-    return " and ".join(f"{told(t)} on toy {t + 1}" for t in (0, 1)) + "."
+def _toys(told, after=lambda t: ""):
+    return " and ".join(f"{told(t)} on toy {t + 1}{after(t)}" for t in (0, 1)) + "."
 
 
 def _share(weights, d, relevant):
@@ -395,7 +377,7 @@ def _share(weights, d, relevant):
 
 
 def _along(found):
-    runs = np.array([[cell["path"] for cell in both] for both in found])  # (times, toys, vs, 3)
+    runs = gathered(found, "path")  # (times, toys, vs, 3)
     path, inner = runs.mean(axis=0), [k for k, v in enumerate(VS) if 0.2 <= v <= 0.8]
     falls = [above(runs[:, t, k, 2] - runs[:, t, k + 1, 2]) for t in (0, 1) for k in range(len(VS) - 1)]
     best = [part[part[:, 1].argmax(), 0] for part in path]
@@ -424,24 +406,16 @@ def _weights(weights, toys, d):
     fig, axes = panels(3, 2, height=2.4)
     for t, toy in enumerate(toys):
         for ax, j in zip(axes[t], (1, 0, 2), strict=True):
-            ax.vlines(np.arange(weights.shape[2]), 0, weights[t, j], linewidth=1)
-            ax.set_title(f"{methods.NAMES[j]}, {toy}", loc="left", fontsize=9)
-            ax.axvline(12.5, color="0.8", linewidth=0.8)
-            ax.axvline(12.5 + 13 * min(RELEVANT[t + 1], d), color="0.8", linewidth=0.8)
+            sticks(ax, weights[t, j], f"{methods.NAMES[j]}, {toy}", (13, 13 + 13 * min(RELEVANT[t + 1], d)))
     axes[1, 1].set_xlabel("kernel: all columns | relevant columns | others")
     return Figure("yang2011_figure1", "Mean kernel weights of ℓ1, GMKL and ℓ2.", fig)
 
 
 def _paths(found, toys):
-    path = np.array([[cell["path"] for cell in both] for both in found])
+    path = np.moveaxis(gathered(found, "path"), 1, 2)  # (times, vs, toys, 3)
     fig, axes = panels(2)
-    for t, toy in enumerate(toys):
-        for ax, k in zip(axes[0], (1, 2), strict=True):
-            error = path[:, t, :, k].std(axis=0, ddof=1) / np.sqrt(len(path))
-            ax.errorbar(path[0, t, :, 0], path[:, t, :, k].mean(axis=0), error, marker=".", label=toy)
-    for ax, label in zip(axes[0], ("accuracy, %", "kernels with weight"), strict=True):
-        ax.set_xlabel("v")
-        ax.set_ylabel(label)
+    for ax, k, label in zip(axes[0], (1, 2), ("accuracy, %", "kernels with weight"), strict=True):
+        curves(ax, VS, path[..., k], toys, xlabel="v", ylabel=label)
     axes[0, 0].legend(fontsize=8, loc="lower right")
     return Figure("yang2011_figure2", "Accuracy and number of kernels of GMKL against v.", fig)
 
@@ -449,11 +423,8 @@ def _paths(found, toys):
 def _around(runs):
     """How far the accuracies of v from 0.4 on lie apart, beside their standard errors."""
     late = [k for k, v in enumerate(VS) if v >= 0.4]
-    told = []
-    for t in (0, 1):
-        part = runs[:, t, late, 1]
-        error = (part.std(axis=0, ddof=1) / np.sqrt(len(part))).max()
-        told.append(
-            f"{np.ptp(part.mean(axis=0)):.1f} points on toy {t + 1}, where standard errors are up to {error:.1f}"
-        )
-    return f"From v = 0.4 on accuracies differ by at most {' and '.join(told)}."
+    means = runs[:, :, late, 1].mean(axis=0)  # (toys, vs)
+    errors = runs[:, :, late, 1].std(axis=0, ddof=1).max(axis=1) / np.sqrt(len(runs))
+    return "From v = 0.4 on accuracies differ by at most " + _toys(
+        lambda t: f"{np.ptp(means[t]):.1f} points", lambda t: f", where standard errors are up to {errors[t]:.1f}"
+    )

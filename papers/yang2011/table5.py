@@ -5,26 +5,13 @@ from itertools import product
 import numpy as np
 
 from .. import _clock, _widths
-from .._page import Finding, Section, Table, mean
-from .._scale import TO_BE_RUN, NotKept
+from .._data import tables
+from .._page import Finding, Section, Table, gathered, listed, mean, means
+from .._scale import TO_BE_RUN
 from .._verdict import above, below, counted, every, first
 from . import methods
 
-PAPER = {  # accuracy and kernels of GMKL, L1, L2, UW; seconds of GMKL, L1, L2
-    "breast": (("97.2", "97.0", "96.9", "97.2"), (61.1, 18.6), (2.8, 23.0, 5.1)),
-    "heart": (("83.9", "83.4", "82.8", "83.9"), (38.5, 29.7), (1.4, 3.5, 1.7)),
-    "iono": (("91.8", "91.5", "92.0", "89.9"), (66.5, 38.4), (5.1, 19.2, 4.0)),
-    "liver": (("67.6", "64.3", "69.7", "67.2"), (19.5, 9.2), (1.0, 1.7, 1.4)),
-    "pima": (("76.9", "76.5", "76.0", "76.2"), (27.1, 18.7), (3.8, 24.8, 6.2)),
-    "sonar": (("80.4", "80.4", "83.8", "81.5"), (81.1, 60.3), (12.4, 16.7, 3.9)),
-    "wdbc": (("96.0", "95.3", "95.9", "93.9"), (79.7, 34.9), (6.6, 37.8, 7.8)),
-    "wpbc": (("76.7", "76.6", "76.3", "76.6"), (275.4, 40.4), (1.3, 4.8, 1.6)),
-}  # fmt: skip
-
-
-BEFORE = {  # seconds of SimpleMKL on 16 November 2026, before it was made faster
-    "breast": 12.9, "heart": 10.5, "iono": 25.8, "liver": 17.1, "pima": 11.9, "sonar": 56.9, "wdbc": 50.1, "wpbc": 22.6,
-}  # fmt: skip
+PAPER = tables(__name__)["paper"]
 LEVEL, SIMPLE, LARGE = "GMKL, level, τ = 0.9", "L1, SimpleMKL", ("breast", "iono", "pima", "wdbc")
 MANY = ("breast", "pima", "wdbc")  # examples
 WAYS = {  # timed apart
@@ -41,7 +28,7 @@ def _slower(clock, names, way):
 
 
 def _told(ratios):
-    return ", ".join(f"{n} {r:.1f} ×" for n, r in ratios.items())
+    return listed("{} {:.1f} ×", ratios)
 
 
 def cells(scale, seed, data, name):
@@ -51,23 +38,18 @@ def cells(scale, seed, data, name):
 
 
 def run(scale, data):
-    real, found, missing, clock, alone = data.folder is not None, {}, [], {}, scale.alone()
+    real, clock, alone, known = data.folder is not None, {}, scale.alone(), _widths.available(data, PAPER)
     columns = scale.pick(5, None)
-    for n, (way, more) in () if scale.quick else product(_widths.available(data, PAPER), WAYS.items()):
+    for n, (way, more) in () if scale.quick else product(known, WAYS.items()):
         result, words = alone.time(clocked, name=n, columns=columns, data=data, **more)
         clock[n, way] = result and result["cpu"], words
-    for name in _widths.available(data, PAPER):
-        try:
-            found[name] = scale.repeat(scale.pick(4, 20), lambda seed, name=name: cells(scale, seed, data, name))
-        except NotKept:
-            missing.append(name)
-    if not found:
-        raise NotKept("any set")
+    found, missing = scale.there(
+        known, lambda name: scale.repeat(scale.pick(4, 20), lambda seed: cells(scale, seed, data, name))
+    )
     others = {} if scale.quick else _others(scale, data)
     names = list(found)
     accuracy, count, seconds = (
-        {n: np.array([[row[key] for row in cell] for cell in found[n]]) for n in names}
-        for key in ("accuracy", "kernels", "seconds")
+        {n: gathered(found[n], key) for n in names} for key in ("accuracy", "kernels", "seconds")
     )
     total = {n: _count(n, columns, data) for n in names}
     shown = {key: words or f"{seconds:.3g}" for key, (seconds, words) in clock.items()}
@@ -79,7 +61,7 @@ def run(scale, data):
     best = {n: first(accuracy[n], 0) for n in names}
     rich = [n for n in ("liver", "sonar") if n in names]
     dense = {n: first(accuracy[n], 2) for n in rich}
-    named = [n for n in PAPER if n in names and float(PAPER[n][0][0]) == max(map(float, PAPER[n][0]))]
+    named = [n for n in PAPER if n in names and float(PAPER[n]["accuracy"][0]) == max(map(float, PAPER[n]["accuracy"]))]
     behind = ["disagree" if best[n] == "disagree" else "agree" for n in named]
     over = [n for n in ("liver", "wdbc") if n in names]
     alike = [n for n in ("breast", "heart") if n in names]
@@ -113,7 +95,7 @@ def run(scale, data):
                 "8 of 8 sets",
                 counted(not_worse)
                 + ": "
-                + ", ".join(f"{n} {mean(g, 1)}" for n, g in gain.items() if above(g) == "disagree"),
+                + listed("{} {}", means({n: g for n, g in gain.items() if above(g) == "disagree"}, 1)),
                 every(not_worse),
                 "not behind by two standard errors, on every set",
                 judged=real,
@@ -132,7 +114,7 @@ def run(scale, data):
             Finding(
                 "GMKL is more accurate than ℓ1 on liver and wdbc",
                 "67.6 against 64.3, 96.0 against 95.3",
-                ", ".join(f"{n} {mean(gain[n], 1)}" for n in over),
+                listed("{} {}", means({n: gain[n] for n in over}, 1)),
                 every(above(gain[n]) for n in over),
                 "ahead on both, by two standard errors",
                 judged=real,
@@ -153,7 +135,7 @@ def run(scale, data):
             Finding(
                 "GMKL is significantly better than the others on pima",
                 "76.9 against 76.5",
-                ", ".join(mean(accuracy["pima"][:, j], 2) for j in range(4)) if "pima" in names else "–",
+                ", ".join(means(accuracy["pima"], 2)) if "pima" in names else "–",
                 pima,
                 "ahead of the best other by two standard errors",
                 judged=real,
@@ -163,7 +145,7 @@ def run(scale, data):
             Finding(
                 "equal weights are as accurate as GMKL on breast and heart",
                 "97.2 and 83.9 of both",
-                ", ".join(f"{n} {mean(g, 1)}" for n, g in equal.items()) or "–",
+                listed("{} {}", means(equal, 1)) or "–",
                 bool(equal) and all(above(g) == "tie" for g in equal.values()),
                 "neither ahead nor behind by two standard errors",
                 judged=real,
@@ -206,7 +188,7 @@ def run(scale, data):
                 [
                     [
                         n,
-                        *(f"{mean(accuracy[n][:, j], 1)} ({PAPER[n][0][j]})" for j in range(4)),
+                        *map("{} ({})".format, means(accuracy[n], 1), PAPER[n]["accuracy"]),
                         *(f"{_widths.p_value(accuracy[n][:, 0], accuracy[n][:, j]):.3f}" for j in (1, 2, 3)),
                     ]
                     for n in names
@@ -219,7 +201,7 @@ def run(scale, data):
                     [
                         n,
                         total[n],
-                        *(f"{mean(count[n][:, j], 1)} ({PAPER[n][1][j]})" for j in (0, 1)),
+                        *map("{} ({})".format, means(count[n], 1), PAPER[n]["kernels"]),
                         mean(count[n][:, 2], 0),
                     ]
                     for n in names
@@ -243,17 +225,17 @@ def run(scale, data):
                 [
                     [
                         n,
-                        *(mean(seconds[n][:, j], 2) for j in range(3)),
+                        *means(seconds[n][:, :3], 2),
                         *(shown.get((n, way)) for way in WAYS),
-                        *PAPER[n][2],
-                        BEFORE.get(n, ""),
+                        *PAPER[n]["seconds"],
+                        PAPER[n]["before"],
                     ]
                     for n in names
                 ],
             ),
         ],
         deviations=[
-            f"Repetitions, of 20: {', '.join(f'{n} {len(found[n])}' for n in names)}."
+            f"Repetitions, of 20: {listed('{} {}', {n: len(cells) for n, cells in found.items()})}."
             + (f" Still to be run: {', '.join(missing)}." if missing else "")
             + " Classes in proportion in both parts. wpbc without 4 incomplete rows (the paper has all 198); breast "
             "without 16 and ionosphere without its constant column, as there (683 examples, 442 kernels). breast has "
@@ -272,9 +254,9 @@ def run(scale, data):
         clocked=alone,
     )
     section.behind = [
-        [f"SimpleMKL, {n}", f"{PAPER[n][2][1]:g}", f"{BEFORE[n]:g}", shown.get((n, SIMPLE), TO_BE_RUN)]
+        [f"SimpleMKL, {n}", f"{theirs:g}", f"{PAPER[n]['before']:g}", shown.get((n, SIMPLE), TO_BE_RUN)]
         for n in names
-        if real and BEFORE[n] > PAPER[n][2][1]
+        if real and PAPER[n]["before"] > (theirs := PAPER[n]["seconds"][1])
     ]
     if others:
         section.tables.append(

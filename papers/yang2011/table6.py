@@ -6,8 +6,8 @@ import warnings
 import numpy as np
 
 from .. import _widths
-from .._page import Figure, Finding, Section, Table, mean, panels
-from .._scale import NotKept
+from .._data import tables
+from .._page import Figure, Finding, Section, Table, gathered, mean, means, panels, sticks
 from .._verdict import above, below, counted, every, first
 from . import methods
 
@@ -21,13 +21,7 @@ TASKS = {  # classes as lists of locations; examples of all, as in Table III
     "psort+": ([["cytoplasmic"], ["plasma_membrane"], ["extracellular"], ["ER"]], 541),
     "psort-": ([["cytoplasmic"], ["plasma_membrane"], ["extracellular"], ["mitochondrial"], ["nuclear"]], 1444),
 }
-PAPER = {"plant": ("88.3", "87.5", "86.6", "80.3"), "psort+": ("87.7", "87.7", "85.9", "83.0"),
-         "psort-": ("90.3", "89.6", "89.3", "82.7")}  # fmt: skip
-P_VALUES = {
-    "plant": ("0.319", "0.054", "0.000"),
-    "psort+": ("0.545", "0.047", "0.002"),
-    "psort-": ("0.049", "0.040", "0.000"),
-}
+PAPER, P_VALUES = (tables(__name__)[key] for key in ("paper", "p_values"))
 CS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 
 
@@ -42,19 +36,14 @@ def _one(scale, task, seed, data):
 
 
 def run(scale, data):
-    real, found, missing = data.find(FILE) is not None, {}, []
-    for task in scale.pick(("psort+",), tuple(TASKS)):
-        try:
-            found[task] = scale.repeat(scale.pick(5, 10), lambda seed, task=task: _one(scale, task, seed, data))
-        except NotKept:
-            missing.append(task)
-    if not found:
-        raise NotKept("any task")
-    score = {t: np.array([[row["score"] for row in cell] for cell in cells]) for t, cells in found.items()}
-    count = {t: np.array([[row["kernels"] for row in cell] for cell in cells]) for t, cells in found.items()}
-    weights = {
-        t: np.array([[row["weights"] for row in cell] for cell in cells]).mean(axis=0) for t, cells in found.items()
-    }
+    real = data.find(FILE) is not None
+    found, missing = scale.there(
+        scale.pick(("psort+",), tuple(TASKS)),
+        lambda task: scale.repeat(scale.pick(5, 10), lambda seed: _one(scale, task, seed, data)),
+    )
+    score, count, weights = (
+        {t: gathered(cells, key) for t, cells in found.items()} for key in ("score", "kernels", "weights")
+    )
     enough = min(map(len, found.values())) >= _widths.ENOUGH
     M = len(PATTERNS) * len(SEGMENTS)
     more = [above(c[:, 0] - 2.5 * c[:, 1]) for c in count.values()]
@@ -130,7 +119,7 @@ def run(scale, data):
             Table(
                 "Matthews correlation (plant) or F1, %, ± standard error (paper's in brackets)",
                 ["task", "runs", *methods.NAMES],
-                [[t, len(s), *(f"{mean(s[:, j], 1)} ({PAPER[t][j]})" for j in range(4))] for t, s in score.items()],
+                [[t, len(s), *map("{} ({})".format, means(s, 1), PAPER[t])] for t, s in score.items()],
             ),
             Table(
                 "p of the paired t-test of GMKL (paper's in brackets)",
@@ -143,10 +132,10 @@ def run(scale, data):
             Table(
                 "Kernels with weight, mean over the classes",
                 ["task", "all", *methods.NAMES[:3]],
-                [[t, M, *(mean(count[t][:, j], 1) for j in range(3))] for t in found],
+                [[t, M, *means(count[t][:, :3], 1)] for t in found],
             ),
         ],
-        figures=[_draw(weights)],
+        figures=[_draw({t: theta.mean(axis=0) for t, theta in weights.items()})],
         deviations=[
             "Other proteins: the 69 kernels cannot be had. 64 motif kernels as of Zien and Ong, 16 patterns of "
             "up to five letters "
@@ -251,10 +240,7 @@ def _draw(weights):
     fig, axes = panels(3, len(weights), height=2.4)
     for row, (task, theta) in enumerate(weights.items()):
         for ax, j in zip(axes[row], (1, 0, 2), strict=True):
-            ax.vlines(np.arange(theta.shape[1]), 0, theta[j], linewidth=1.5)
-            ax.set_title(f"{methods.NAMES[j]}, {task}", loc="left", fontsize=9)
-            for cut in (15.5, 31.5, 47.5):
-                ax.axvline(cut, color="0.8", linewidth=0.8)
+            sticks(ax, theta[j], f"{methods.NAMES[j]}, {task}", (16, 32, 48))
     axes[-1, 1].set_xlabel("motif kernels: " + " | ".join(SEGMENTS))
     return Figure("yang2011_figure4", "Mean kernel weights over classes and runs.", fig)
 

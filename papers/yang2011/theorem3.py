@@ -120,8 +120,7 @@ def differences(seed, rs, tol=1e-6):
 def _draw(rs, mean):
     fig, axes = panels(1)
     x = 1 - np.array(rs)
-    for j, name in enumerate(methods.NAMES[:3]):
-        axes[0, 0].plot(np.maximum(x, 3e-4), np.maximum(mean[:, j], 1e-7), marker=".", label=name)
+    axes[0, 0].plot(np.maximum(x, 3e-4), np.maximum(mean, 1e-7), marker=".", label=methods.NAMES[:3])
     axes[0, 0].set(xscale="log", yscale="log", xlabel="1 − correlation (equal columns on the left)", ylabel="|θ₁ − θ₂|")
     axes[0, 0].legend(fontsize=8)
     return Figure("yang2011_theorem3", "Difference of the weights of two kernels as they become the same.", fig)
