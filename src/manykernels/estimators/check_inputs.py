@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from numbers import Integral
 
+import re
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from .._validation import shown
-from ..banks.dense import default_names
 from ..kernels.annotated import obs_columns, read_annotated
 from ..kernels.column_kinds import is_number_text
 from ..kernels.frames import (
@@ -42,9 +43,14 @@ def optional(model, name, default=None):
 
 
 def check_kernel_order(X, known):
-    """A ValueError if a stack has other kernel names than the model, or these in another order."""
+    """A ValueError if a stack has other kernel names than the model, or these in another order.
+
+    Names that only number the kernels, also those of `multi_task_stack`, are names that nobody gave.
+    """
     names = X.names if isinstance(X, KernelStack) else None
-    if names is None or names == list(known) or list(known) == default_names(len(known)):
+    if names is None or names == list(known):
+        return
+    if any(all(re.fullmatch(r"kernel \d+(@.*)?", str(name)) for name in side) for side in (names, known)):
         return
     raise ValueError(
         f"X has the kernels {', '.join(names[:10])}, but the model was fitted on {', '.join(known[:10])}: give "
