@@ -80,8 +80,8 @@ def watched():
 
     from manykernels.banks import _device_features as features
     from manykernels.banks.low_rank import LowRankBank
-    from manykernels.solvers import _primal_device as device
     from manykernels.solvers import _primal_passes as passes
+    from manykernels.solvers import _primal_quadratic as device
     from manykernels.solvers.primal import Descent
 
     from .gpu import Clock

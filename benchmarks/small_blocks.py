@@ -24,7 +24,7 @@ BLOCKS = {
     "inner.systems": {"MAX_SERIAL_ROWS": 6},
     "inner.matrix_free": {"MAX_FACTORED_VARIABLES": 9},
     "solvers._wrapper": {"FIRST_ACTIVE": 11, "MAX_OUTPUTS": 30},
-    "solvers._last_step": {"MAX_PRODUCTS": 64},
+    "solvers._warm": {"MAX_PRODUCTS": 64},
     "solvers._primal_passes": {"ROWS_PER_BLOCK": 13},
     "solvers._primal_quadratic": {"MAX_WAITING_ROWS": 10},
     "solvers.mackay": {"KERNELS_PER_READ": 2},

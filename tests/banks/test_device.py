@@ -25,8 +25,7 @@ from manykernels.kernels import (
     Tanimoto,
 )  # fmt: skip
 from manykernels.regularizers import ElasticNet, Entropy
-from manykernels.solvers._primal_device import DeviceCurvature
-from manykernels.solvers._primal_quadratic import Curvature
+from manykernels.solvers._primal_quadratic import Curvature, DeviceCurvature
 from manykernels.strings import Spectrum
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: nothing runs on a device")

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from covering import covering
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from manykernels.banks import Bank, DenseBank, PairwiseBank, Predictor
@@ -228,7 +229,7 @@ class Case:
 
     def close(self, actual, expected, by=1.0, tol=None):
         assert actual.shape == expected.shape
-        np.testing.assert_allclose(actual, expected, rtol=0, atol=(tol or self.tol) * self.size * by)
+        assert_allclose(actual, expected, rtol=0, atol=(tol or self.tol) * self.size * by)
 
 
 @half
@@ -237,9 +238,9 @@ def test_a_bank_says_what_it_holds(name, normalize):
     bank = case.bank
     assert isinstance(bank, Bank) and (bank.n, bank.M) == case.S.shape[1::-1]
     assert len(bank.names) == bank.M and (case.precomputed or bank.names == case.names)
-    np.testing.assert_array_equal(bank.usable, case.usable)
+    assert_array_equal(bank.usable, case.usable)
     scale_tol = 1e-9 if case.tol < 1e-9 else 1e-4  # a variance is a difference, 1e-2 of its terms or more
-    np.testing.assert_allclose(bank.scale, case.scale, rtol=scale_tol)
+    assert_allclose(bank.scale, case.scale, rtol=scale_tol)
     assert bank.usable.dtype == bool and bank.scale.dtype == f8 and isinstance(bank.dtype, np.dtype)
     assert 0 < bank.unit <= 2.0**-23 and bank.indefinite == "" and bank.cost() >= 0
     assert bank.memory_limit in (None, 2_000, 30_000) and bank.n_jobs in (None, 1) and isinstance(bank.store, str)
@@ -284,7 +285,7 @@ def test_a_bank_gives_its_matrices_and_holds_them(name, normalize):
     case.close(stripes, case.S[some][:, rows])
     held = case.bank.held(exact=True)
     assert (held is case.bank) == (case.bank.explicit or name.startswith("device")) and held.names == case.bank.names
-    np.testing.assert_array_equal(held.usable, case.bank.usable)
+    assert_array_equal(held.usable, case.bank.usable)
     case.close(held.matrices(), case.S)
     assert held.matrices(dtype=held.dtype) is held.matrices() or held is case.bank  # without a copy
 
@@ -331,7 +332,7 @@ def test_a_predictor_is_the_stack_with_new_examples(name, normalize):
     assert isinstance(predictor, Predictor) and predictor.sizes() == (len(support), case.bank.M)
     predictor = type(predictor).from_state(predictor.to_state())
     predictor = pickle.loads(pickle.dumps(predictor))
-    np.testing.assert_array_equal(predictor.scale, case.bank.scale)
+    assert_array_equal(predictor.scale, case.bank.scale)
     assert (predictor.kernel_list is None) == case.precomputed == (predictor.support_data() is None)
     N, A = case.N[:, :, support], rng.normal(size=(2, len(support)))
     thetas, by = np.stack([theta, theta[::-1]]), np.abs(A).sum()
@@ -389,7 +390,7 @@ def test_a_predictor_tells_how_its_support_is_written(name, normalize):
     assert (codes is not None) == sequences or isinstance(case.bank, JoinedBank)
     if sequences:
         letters = Sequences.encode([words[i] for i in support], None, "ignore")
-        np.testing.assert_array_equal(codes[0], letters.codes())
+        assert_array_equal(codes[0], letters.codes())
         assert codes[1] == letters.alphabet
     assert predictor.hashed == ("hash" in name)
 
@@ -407,4 +408,4 @@ def test_a_bank_may_solve_the_inner_problem_itself(solver):
     S, y = np.moveaxis(raw(NUMBERS, X)[:, :n, :n], 0, 2), np.where(X[:n, 0] > 0, 1.0, -1.0)
     own, other = (solve(Problem(bank(S), y, Hinge(), LpNorm(1.5)), solver, tol=1e-5) for bank in (Device, DenseBank))
     assert asked and own.gap <= 1e-5
-    np.testing.assert_allclose(own.theta, other.theta)
+    assert_allclose(own.theta, other.theta)

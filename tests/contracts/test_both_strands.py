@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from naive_strings import matrix, reverse_complement
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import manykernels
@@ -51,7 +52,7 @@ def test_every_store_counts_the_words_of_both_strands(kernel, alphabet, letters,
     close = 1e-11 if store != "hash" else 0.15  # the hash is another kernel, near this one
 
     def check(found, expected):
-        np.testing.assert_allclose(found, expected, atol=close * np.abs(K).max(), rtol=0)
+        assert_allclose(found, expected, atol=close * np.abs(K).max(), rtol=0)
 
     check(bank.block(np.arange(9), one), K)
     check(bank.diagonals()[0], np.diag(K))
@@ -59,7 +60,7 @@ def test_every_store_counts_the_words_of_both_strands(kernel, alphabet, letters,
     vectors.add(np.arange(9), np.zeros(9), a)
     check(vectors.outputs(np.arange(9), one, a) / 9, K @ a / 9)
     check(vectors.at(bank.kernels.views(new), one) / 9, N @ a / 9)
-    np.testing.assert_allclose(vectors.q[0], a @ bank.block(np.arange(9), one) @ a, rtol=1e-9)
+    assert_allclose(vectors.q[0], a @ bank.block(np.arange(9), one) @ a, rtol=1e-9)
 
 
 def test_long_words_of_both_strands_that_are_their_own_opposites_count_twice_alone():
@@ -67,15 +68,15 @@ def test_long_words_of_both_strands_that_are_their_own_opposites_count_twice_alo
     own, kernel = "ACGTATACGT", ms.Spectrum(10, reverse_complement=True)
     X = ["GGA" + own + "CCATTGA", "TTGACCATGCATTTGACCATGCA", own]
     bank = WordBank.from_list(KernelList.from_spec([kernel], X), X, normalize=None)
-    np.testing.assert_array_equal(bank.diagonals()[0], np.diag(matrix(kernel, X)))
-    np.testing.assert_array_equal(kernel.diag(X), np.diag(kernel(X)))
+    assert_array_equal(bank.diagonals()[0], np.diag(matrix(kernel, X)))
+    assert_array_equal(kernel.diag(X), np.diag(kernel(X)))
 
 
 @every_kernel
 def test_features_of_both_strands_give_the_kernel(kernel):
     X = dna(9)
     F = kernel.features(X)
-    np.testing.assert_allclose((F @ F.T).toarray(), matrix(kernel, X), rtol=1e-12, atol=1e-12)
+    assert_allclose((F @ F.T).toarray(), matrix(kernel, X), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
@@ -84,8 +85,8 @@ def test_both_strands_of_a_sequence_have_the_same_decision_to_the_last_bit(featu
     X, new = dna(40), dna(30, seed=1)
     route = {} if features is None else {"features": features, "solver": "coordinate"}
     model = MKLClassifier(BOTH, C=1.0, normalize=normalize, tol=1e-2, **route).fit(X, np.arange(40) % 2)
-    np.testing.assert_array_equal(model.decision_function(other(new)), model.decision_function(new))
-    np.testing.assert_array_equal(model.decision_parts(other(new)), model.decision_parts(new))
+    assert_array_equal(model.decision_function(other(new)), model.decision_function(new))
+    assert_array_equal(model.decision_parts(other(new)), model.decision_parts(new))
 
 
 @pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
@@ -93,12 +94,12 @@ def test_kernels_of_places_compare_both_strands_pair_by_pair_only(normalize):
     X, y = np.random.default_rng(0).choice(list("ACGTN"), (40, 12), p=[0.23] * 4 + [0.08]), np.arange(40) % 2
     X = ["".join(x) for x in X]
     for kernel in BOTH_PLACED:
-        np.testing.assert_allclose(kernel(X), matrix(kernel, X), rtol=1e-12, atol=1e-12)
-        np.testing.assert_array_equal(kernel(X, other(X)), kernel(X))
+        assert_allclose(kernel(X), matrix(kernel, X), rtol=1e-12, atol=1e-12)
+        assert_array_equal(kernel(X, other(X)), kernel(X))
         with pytest.raises(ValueError, match="no explicit features.*Spectrum or GappedKmer"):
             kernel.features(X)
     model = MKLClassifier([*BOTH_PLACED, *BOTH], C=1.0, normalize=normalize, tol=1e-3).fit(X, y)
-    np.testing.assert_array_equal(model.decision_function(other(X)), model.decision_function(X))
+    assert_array_equal(model.decision_function(other(X)), model.decision_function(X))
     with pytest.raises(ValueError, match="features='map'.*take features='auto'"):
         clone(model).set_params(features="map").fit(X, y)
 
@@ -108,8 +109,8 @@ def test_either_strand_of_either_argument_gives_the_same_value(kernel):
     X, Y = dna(6), dna(7, seed=1)
     K = kernel(X, Y)
     for x, y in ((other(X), Y), (X, other(Y)), (other(X), other(Y))):
-        np.testing.assert_array_equal(kernel(x, y), K)
-    np.testing.assert_array_equal(kernel.diag(other(X)), kernel.diag(X))
+        assert_array_equal(kernel(x, y), K)
+    assert_array_equal(kernel.diag(other(X)), kernel.diag(X))
 
 
 def test_streams_and_pairs_find_the_same_model_of_both_strands(tmp_path):
@@ -119,8 +120,8 @@ def test_streams_and_pairs_find_the_same_model_of_both_strands(tmp_path):
     kernels = [ms.GappedKmer(4, 2, reverse_complement=True), ms.Spectrum(3, reverse_complement=True)]
     one = MKLClassifier(kernels, C=1.0, normalize="spherical", tol=1e-6).fit(X, y)
     two = MKLClassifier(kernels, C=1.0, normalize="spherical", tol=1e-6).fit(FastaFiles(path), "label")
-    np.testing.assert_allclose(two.decision_function(X), one.decision_function(X), atol=1e-2)
-    np.testing.assert_array_equal(two.decision_function(other(X)), two.decision_function(X))
+    assert_allclose(two.decision_function(X), one.decision_function(X), atol=1e-2)
+    assert_array_equal(two.decision_function(other(X)), two.decision_function(X))
 
 
 def test_the_other_strand_of_sequences():
@@ -152,7 +153,7 @@ def test_models_of_both_strands_are_saved_and_files_without_strands_still_have_t
     model = MKLClassifier(BOTH, C=1.0, solver="coordinate", normalize="spherical", tol=1e-2).fit(X, y)
     model.save(path)
     again = manykernels.load(path)
-    np.testing.assert_array_equal(again.decision_function(other(X)), model.decision_function(X))
+    assert_array_equal(again.decision_function(other(X)), model.decision_function(X))
     assert [kernel.reverse_complement for kernel in again.kernels] == [True] * len(BOTH)
     former = {"name": "dna", "letters": "ACGT", "unknown": "N", "ignore_case": True}
     assert Alphabet.from_state(former) == DNA and not Alphabet.from_state(former | {"letters": "ACTG"}).complement

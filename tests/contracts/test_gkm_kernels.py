@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from naive_strings import gkm_weights, matrix, reverse_complement
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import manykernels
@@ -41,15 +42,15 @@ def test_kernels_equal_those_of_the_compiled_program(vector):
     centre = (vector["M"], vector["H"]) if "M" in vector else None
     kernel = GappedKmer(**sizes, filter=FILTERS.get(vector["type"], "truncated"), nearest=False, centre=centre)
     pair = [vector["a"], vector["b"]]
-    np.testing.assert_allclose(kernel.mismatches(4)[1], vector["c"], rtol=1e-13)
+    assert_allclose(kernel.mismatches(4)[1], vector["c"], rtol=1e-13)
     raw = [[vector["raw_aa"], vector["raw_ab"]], [vector["raw_ab"], vector["raw_bb"]]]
-    np.testing.assert_allclose(kernel(pair), raw, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(kernel.diag(pair), np.diag(raw), rtol=1e-12)
+    assert_allclose(kernel(pair), raw, rtol=1e-12, atol=1e-13)
+    assert_allclose(kernel.diag(pair), np.diag(raw), rtol=1e-12)
     if "rbf" in vector:
         found = clone(kernel).set_params(gamma=vector["gamma"])(pair)
-        np.testing.assert_allclose(found, [[1, vector["rbf"]], [vector["rbf"], 1]], rtol=1e-12)
+        assert_allclose(found, [[1, vector["rbf"]], [vector["rbf"], 1]], rtol=1e-12)
     for name in ("a", "b") if centre else ():
-        np.testing.assert_array_equal(kernel.window_weights(len(vector[f"wt_{name}"])), vector[f"wt_{name}"])
+        assert_array_equal(kernel.window_weights(len(vector[f"wt_{name}"])), vector[f"wt_{name}"])
 
 
 @pytest.mark.parametrize("both", [False, True])
@@ -63,10 +64,10 @@ def test_every_filter_equals_its_definition_by_sums_over_all_words(rule, sizes, 
     for one in (kernel, clone(kernel).set_params(nearest=False), clone(kernel).set_params(gamma=0.7)):
         if (rule, d) == ("counts", size - k):
             one.set_params(d=None)
-        np.testing.assert_allclose(one(X), matrix(one, X), rtol=1e-11, atol=1e-12)
-        np.testing.assert_allclose(one(X, Y), matrix(one, X, Y), rtol=1e-11, atol=1e-12)
-        np.testing.assert_allclose(one.diag(X), np.diag(matrix(one, X)), rtol=1e-11, atol=1e-12)
-        np.testing.assert_array_equal(one(X), one(X).T)
+        assert_allclose(one(X), matrix(one, X), rtol=1e-11, atol=1e-12)
+        assert_allclose(one(X, Y), matrix(one, X, Y), rtol=1e-11, atol=1e-12)
+        assert_allclose(one.diag(X), np.diag(matrix(one, X)), rtol=1e-11, atol=1e-12)
+        assert_array_equal(one(X), one(X).T)
 
 
 @pytest.mark.parametrize("both", [False, True])
@@ -76,27 +77,27 @@ def test_weights_towards_the_centre_equal_their_definition(options, alphabet, le
     X, Y = texts(4, letters, unknown), texts(2, letters, unknown, 1)
     kernel = GappedKmer(4, 2, **options, alphabet=alphabet, reverse_complement=both, centre=(7, 1.5))
     for one in (kernel, clone(kernel).set_params(gamma=0.7)):
-        np.testing.assert_allclose(one(X), matrix(one, X), rtol=1e-11, atol=1e-11)
-        np.testing.assert_allclose(one(X, Y), matrix(one, X, Y), rtol=1e-11, atol=1e-11)
-        np.testing.assert_allclose(one.diag(X), np.diag(matrix(one, X)), rtol=1e-11, atol=1e-11)
-        np.testing.assert_array_equal(one(X), one(X).T)
+        assert_allclose(one(X), matrix(one, X), rtol=1e-11, atol=1e-11)
+        assert_allclose(one(X, Y), matrix(one, X, Y), rtol=1e-11, atol=1e-11)
+        assert_allclose(one.diag(X), np.diag(matrix(one, X)), rtol=1e-11, atol=1e-11)
+        assert_array_equal(one(X), one(X).T)
     if kernel.filter == "counts" and kernel.d is None:
         F = kernel.features(X)
-        np.testing.assert_allclose((F @ F.T).toarray(), kernel(X), rtol=1e-12)
+        assert_allclose((F @ F.T).toarray(), kernel(X), rtol=1e-12)
 
 
 @pytest.mark.parametrize("sizes", [(10, 2), (14, 2), (10, 3)], ids=str)
 def test_windows_of_many_mismatches_are_weighted_too(sizes):
     """Issue 11, point 24. Seven, eight and twelve mismatches lie in groups of four of their own."""
     X, kernel = ["ACGTTGCATGGACCATTG", "CCGGTTAACAGTCATGCA", "ACCATGAAGTCC"], GappedKmer(*sizes, centre=(7, 1.5))
-    np.testing.assert_allclose(kernel(X), matrix(kernel, X), rtol=1e-12)
+    assert_allclose(kernel(X), matrix(kernel, X), rtol=1e-12)
 
 
 def test_long_words_are_weighted_too():
     X = ["ACGTTGCATGGACCATTGCATTGAC", "ACGTTGCATGCACCATTGCATTGACA"]
     kernel = GappedKmer(20, 19, filter="truncated", centre=(9, 2.0), reverse_complement=True)
     plain = clone(kernel).set_params(centre=None)
-    np.testing.assert_allclose(clone(kernel).set_params(centre=(1, 2.0))(X), plain(X), rtol=1e-12)
+    assert_allclose(clone(kernel).set_params(centre=(1, 2.0))(X), plain(X), rtol=1e-12)
     assert (kernel(X) > plain(X)).all()
 
 
@@ -107,7 +108,7 @@ def test_models_with_weights_towards_the_centre_are_fitted_and_saved(tmp_path):
     assert model.duality_gap_ <= 1e-3
     model.save(tmp_path / "m.mk")
     again = manykernels.load(tmp_path / "m.mk")
-    np.testing.assert_array_equal(again.decision_function(new), model.decision_function(new))
+    assert_array_equal(again.decision_function(new), model.decision_function(new))
     assert again.kernels[0].centre == (20, 5)
 
 
@@ -127,11 +128,11 @@ def test_exact_stores_give_the_filters(rule, both, store):
     a, one, K = np.random.default_rng(0).normal(size=9), np.ones(1), kernel(X)
     vectors = bank.vectors()
     vectors.add(rows, np.zeros(9), a)
-    np.testing.assert_allclose(bank.block(rows, one), K, rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(bank.diagonals()[0], np.diag(K), rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(vectors.outputs(rows, one, a), K @ a, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(vectors.at(bank.kernels.views(new), one), kernel(new, X) @ a, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(vectors.q[0], a @ K @ a, rtol=1e-9)
+    assert_allclose(bank.block(rows, one), K, rtol=1e-11, atol=1e-11)
+    assert_allclose(bank.diagonals()[0], np.diag(K), rtol=1e-11, atol=1e-11)
+    assert_allclose(vectors.outputs(rows, one, a), K @ a, rtol=1e-9, atol=1e-9)
+    assert_allclose(vectors.at(bank.kernels.views(new), one), kernel(new, X) @ a, rtol=1e-9, atol=1e-9)
+    assert_allclose(vectors.q[0], a @ K @ a, rtol=1e-9)
 
 
 @pytest.mark.parametrize("d", [0, 1, 2])
@@ -141,7 +142,7 @@ def test_the_nearest_kernel_has_the_smallest_eigenvalue_zero_where_theirs_is_neg
     kernel = GappedKmer(4, 2, d=d, filter=rule)
     least = gkm_weights(4, 2, d, rule, 4, False)[1]
     found = np.linalg.eigvalsh(kernel(every))
-    np.testing.assert_allclose(found[0], max(least, 0), atol=1e-12 * found[-1])
+    assert_allclose(found[0], max(least, 0), atol=1e-12 * found[-1])
     assert kernel.psd and clone(kernel).set_params(nearest=False).psd == (least > -1e-12)
 
 
@@ -150,7 +151,7 @@ def test_their_default_is_indefinite_and_four_mismatches_are_not():
         theirs = GappedKmer(size, k, d=3, filter="truncated", nearest=False)
         ours = clone(theirs).set_params(nearest=True)
         added = ours.mismatches(4)[1] - theirs.mismatches(4)[1]
-        np.testing.assert_allclose(added, [-least, 0, 0, 0], rtol=0.02)
+        assert_allclose(added, [-least, 0, 0, 0], rtol=0.02)
         assert not theirs.psd and ours.psd and clone(theirs).set_params(d=4).psd
 
 
@@ -172,13 +173,13 @@ def test_their_kernel_is_fitted_where_its_matrix_is_positive_definite(words, bot
         with pytest.raises(ValueError, match="nearest=False.*eigenvalue of -.* or less.*nearest=True"):
             MKLClassifier([kernel], **options).fit(X, y)
         return
-    np.testing.assert_allclose(_least_eigenvalue.least_eigenvalue(kernel, kernel.encode(X)), least, rtol=1e-6)
+    assert_allclose(_least_eigenvalue.least_eigenvalue(kernel, kernel.encode(X)), least, rtol=1e-6)
     assert not kernel.psd and kernel.resolve(X).psd and not clone(kernel.resolve(X)).psd
     found = MKLClassifier([kernel], **options).fit(X, y)
     K = kernel(X)
     root = np.divide(1, np.sqrt(np.diag(K)), where=np.diag(K) > 0, out=np.zeros(len(X)))
     wanted = MKLClassifier("precomputed", C=1.0, normalize=None, tol=1e-8).fit((K * root * root[:, None])[..., None], y)
-    np.testing.assert_allclose(found.objective_, wanted.objective_, rtol=2e-3)
+    assert_allclose(found.objective_, wanted.objective_, rtol=2e-3)
     assert found.duality_gap_ <= found.tol
 
 
@@ -187,7 +188,7 @@ def test_all_mismatches_of_the_full_filter_are_a_projection():
     every = ["".join(word) for word in product("ACGT", repeat=4)]
     kernel = GappedKmer(4, 2, d=4, filter="full", nearest=False)
     values = np.linalg.eigvalsh(kernel(every))
-    np.testing.assert_allclose(values, np.round(values), atol=1e-12)
+    assert_allclose(values, np.round(values), atol=1e-12)
     assert kernel.psd and set(np.round(values)) == {0.0, 1.0}
 
 
@@ -199,17 +200,17 @@ def test_both_strands_have_the_same_decision_to_the_last_bit_and_models_are_save
     kernels += [] if features else [GappedKmer(4, 2, filter="truncated", gamma=1.0, reverse_complement=True)]
     model = MKLClassifier(kernels, C=1.0, normalize="spherical", tol=1e-3, **route).fit(X, y)
     assert model.duality_gap_ <= 1e-3
-    np.testing.assert_array_equal(model.decision_function(other(new)), model.decision_function(new))
+    assert_array_equal(model.decision_function(other(new)), model.decision_function(new))
     model.save(tmp_path / "m.mk")
     again = manykernels.load(tmp_path / "m.mk")
-    np.testing.assert_array_equal(again.decision_function(new), model.decision_function(new))
+    assert_array_equal(again.decision_function(new), model.decision_function(new))
     assert [kernel.get_params() for kernel in again.kernels] == [kernel.get_params() for kernel in kernels]
 
 
 def test_all_mismatches_of_the_counts_are_the_kernel_of_gapped_words():
     X = texts(9)
-    np.testing.assert_array_equal(GappedKmer(5, 3, d=2)(X), GappedKmer(5, 3)(X))
-    np.testing.assert_array_equal(GappedKmer(5, 3, d=2).features(X).toarray(), GappedKmer(5, 3).features(X).toarray())
+    assert_array_equal(GappedKmer(5, 3, d=2)(X), GappedKmer(5, 3)(X))
+    assert_array_equal(GappedKmer(5, 3, d=2).features(X).toarray(), GappedKmer(5, 3).features(X).toarray())
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
 from manykernels import losses
@@ -37,7 +38,7 @@ def test_gradient_is_the_derivative_of_the_value(loss):
     steps = [(loss.value(y, f + h) - loss.value(y, f - h)) / (2 * h) for h in (1e-5, 1e-6)]
     smooth = np.isclose(*steps, atol=1e-6)  # away from kinks
     assert smooth.mean() > 0.9
-    np.testing.assert_allclose(loss.gradient(y, f)[smooth], steps[1][smooth], atol=1e-6)
+    assert_allclose(loss.gradient(y, f)[smooth], steps[1][smooth], atol=1e-6)
 
 
 @every
@@ -52,7 +53,7 @@ def test_value_is_nonnegative_and_lies_above_its_tangents(loss):
 def test_fenchel_young_holds_with_equality_at_the_gradient(loss):
     y, f, c = sample(loss)
     u = loss.gradient(y, f)
-    np.testing.assert_allclose(loss.value(y, f) + loss.conjugate(y, u), u * f, atol=1e-12)
+    assert_allclose(loss.value(y, f) + loss.conjugate(y, u), u * f, atol=1e-12)
     a = inside(loss, y, np.ones_like(c))
     assert np.all(loss.value(y, f) + loss.conjugate(y, -a) >= -a * f - 1e-12)
 
@@ -105,9 +106,9 @@ def test_quadratic_model_is_the_conjugate(loss):
     order = 2e-8 if loss.interior else 1e-13
     for step in (h, -h):
         rise, expected = true(a + step) - true(a), model(a + step) - model(a)
-        np.testing.assert_allclose(rise / c, expected / c, atol=order)
+        assert_allclose(rise / c, expected / c, atol=order)
     if not loss.interior:
-        np.testing.assert_allclose(true(a), model(a), atol=1e-12)
+        assert_allclose(true(a), model(a), atol=1e-12)
 
 
 @every

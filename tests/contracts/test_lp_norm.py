@@ -6,6 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from conic import powers, prove
+from numpy.testing import assert_allclose, assert_array_equal
 
 from manykernels import regularizers
 
@@ -45,8 +46,8 @@ def test_projecting_twice_is_projecting_once_up_to_ten_thousand_weights(omega):
     for z in (*Z, 10 * rng.normal(size=10_000)):
         x = omega.prox(z)
         if omega.value(z) == 0:
-            np.testing.assert_array_equal(x, z)
-        np.testing.assert_allclose(omega.prox(x), x, atol=1e-14)
+            assert_array_equal(x, z)
+        assert_allclose(omega.prox(x), x, atol=1e-14)
 
 
 @pytest.mark.parametrize("p", [p for p in POWERS if 1 < p < np.inf])
@@ -83,9 +84,9 @@ def test_lp_projection_is_accurate_to_twelve_digits(p, z):
 def test_weights_ignore_scale_and_follow_permutations(omega):
     order = rng.permutation(5)
     for weights in (omega.weights_from_norms, omega.weights_from_dual):
-        np.testing.assert_allclose(weights(S * 2.0**100), weights(S), rtol=1e-12)
-        np.testing.assert_allclose(weights(S[order]), weights(S)[order], rtol=1e-12)
-    np.testing.assert_allclose(omega.prox(Z[3][order]), omega.prox(Z[3])[order], atol=1e-12)
+        assert_allclose(weights(S * 2.0**100), weights(S), rtol=1e-12)
+        assert_allclose(weights(S[order]), weights(S)[order], rtol=1e-12)
+    assert_allclose(omega.prox(Z[3][order]), omega.prox(Z[3])[order], atol=1e-12)
 
 
 @every_ball

@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 from members import MEMBERS, M, W, every
+from numpy.testing import assert_allclose
 
 from manykernels import regularizers
 from manykernels.regularizers import (
@@ -187,13 +188,13 @@ def test_block_prox_jacobian_is_its_derivative(omega, step):
             (omega.block_prox(norms + width * e, step) - omega.block_prox(norms - width * e, step)) / (2 * width)
             for e in np.eye(M)
         ]).T  # fmt: skip
-        np.testing.assert_allclose(J, finite, atol=1e-3 if isinstance(omega, Separable) else 2e-5)
+        assert_allclose(J, finite, atol=1e-3 if isinstance(omega, Separable) else 2e-5)
 
 
 @every("prox", where=lambda omega: not isinstance(omega, (Ball, Fixed, GroupNorm, NonIsotropic, Wedge, WeightedLpNorm)))
 def test_prox_follows_permutations(omega):
     order = rng.permutation(M)
-    np.testing.assert_allclose(omega.prox(Z[1][order]), omega.prox(Z[1])[order], atol=1e-9)
+    assert_allclose(omega.prox(Z[1][order]), omega.prox(Z[1])[order], atol=1e-9)
 
 
 @every("prox", where=lambda omega: not isinstance(omega, (Ball, Fixed, GroupNorm, NonIsotropic, WeightedLpNorm)))
@@ -213,7 +214,7 @@ def test_prox_is_exact_and_quick_with_ten_thousand_weights(omega):
 def test_constraints_are_indicators_and_their_dual_weights_are_tight(omega):
     for theta in domain(omega, 20):
         assert omega.value(theta) == 0
-        np.testing.assert_allclose(omega.prox(theta, 7.0), theta, atol=1e-9)
+        assert_allclose(omega.prox(theta, 7.0), theta, atol=1e-9)
     for theta in (omega.weights_from_dual(S), omega.weights_from_norms(S)):
         assert omega.value(theta) == 0 and omega.value(theta * (1 + 1e-5)) == np.inf
     assert omega.value(np.full(M, -1e-6)) == np.inf

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_strings import matrix, mismatch_counts, value
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from manykernels import strings as ms
@@ -83,7 +84,7 @@ def with_alphabet(kernel, alphabet):
 
 
 def close(actual, expected):
-    np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
+    assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
 
 
 X, Y = strings("ACGT", [13] * 9), strings("ACGT", [13] * 4, 1)
@@ -130,11 +131,11 @@ def test_places_beyond_one_machine_word(length):
 def test_symmetric_positive_semidefinite_and_diag_is_the_diagonal(kernel):
     x = strings("ACGTN", [13] * 300)
     K = kernel(x)
-    np.testing.assert_array_equal(K, K.T)
+    assert_array_equal(K, K.T)
     assert kernel.psd
     assert np.linalg.eigvalsh(K).min() > -1e-10 * np.trace(K)
-    np.testing.assert_allclose(kernel.diag(x), np.diag(K), rtol=1e-13)
-    np.testing.assert_allclose(kernel(x[:20], x), K[:20], rtol=1e-13)
+    assert_allclose(kernel.diag(x), np.diag(K), rtol=1e-13)
+    assert_allclose(kernel(x[:20], x), K[:20], rtol=1e-13)
 
 
 @given(
@@ -167,13 +168,13 @@ def test_columns_of_features_are_the_words():
     assert F[0, number("AC")] == 2 and F[0, 16 + number("ACA")] == 1 and F[1, number("GG")] == 2 and F[1].sum() == 2
     F = ms.GappedKmer(3, 2).features(["ACG", "NCG"]).toarray()
     assert F.shape == (2, 3 * 16)
-    np.testing.assert_array_equal(np.flatnonzero(F[0]), [number("AC"), 16 + number("AG"), 32 + number("CG")])
-    np.testing.assert_array_equal(np.flatnonzero(F[1]), [32 + number("CG")])
+    assert_array_equal(np.flatnonzero(F[0]), [number("AC"), 16 + number("AG"), 32 + number("CG")])
+    assert_array_equal(np.flatnonzero(F[1]), [32 + number("CG")])
     F = ms.Mismatch(3, 1).features(["ACGTTA"]).toarray()[0]
     near = mismatch_counts("ACGTTA", 3, 1, "ACGT")
-    np.testing.assert_array_equal(F[[number(w) for w in near]], list(near.values()))
+    assert_array_equal(F[[number(w) for w in near]], list(near.values()))
     F = ms.Degree(2).features(["ACG"]).toarray()[0]
-    np.testing.assert_array_equal(np.flatnonzero(F), [number("AC"), 16 + number("CG")])
+    assert_array_equal(np.flatnonzero(F), [number("AC"), 16 + number("CG")])
 
 
 @pytest.mark.parametrize("kernel", [k for k in PLACED if hasattr(k, "degree_table") and k not in BY_PAIRS], ids=repr)
@@ -214,15 +215,15 @@ def test_input_of_any_kind(kernel):
     kinds = [tuple(X), [x.encode() for x in X], np.array(X), np.array(X, object), pd.Series(X, index=range(5, 14))]
     kinds += [pd.Series(X).astype("category"), table, table.astype("S1"), [x.lower() for x in X]]
     for kind in [*kinds, ms.Sequences.encode(X), ms.Sequences.encode(X + Y)[: len(X)]]:
-        np.testing.assert_array_equal(kernel(kind), kernel(X))
-        np.testing.assert_array_equal(kernel(Y, kind), kernel(Y, X))
-        np.testing.assert_array_equal(kernel.diag(kind), kernel.diag(X))
+        assert_array_equal(kernel(kind), kernel(X))
+        assert_array_equal(kernel(Y, kind), kernel(Y, X))
+        assert_array_equal(kernel.diag(kind), kernel.diag(X))
 
 
 @pytest.mark.parametrize("kernel", PLACED + ANYWHERE, ids=repr)
 def test_clone_pickle_and_params_keep_the_kernel(kernel):
     for twin in (clone(kernel), pickle.loads(pickle.dumps(kernel))):
-        np.testing.assert_array_equal(twin(X), kernel(X))
+        assert_array_equal(twin(X), kernel(X))
         assert repr(twin) == repr(kernel)
 
 

@@ -3,6 +3,7 @@
 import cvxpy
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 import manykernels
 from manykernels import KernelStack, MKLOneClass
@@ -33,14 +34,14 @@ def test_level_sets_compare_the_score_with_1(X):
     model = MKLOneClass(KERNELS[:2], regularizer=2, formulation="level_set", C=0.2, tol=1e-6).fit(X)
     score = model.score_samples(X)
     assert model.offset_ == 1 and model.intercept_ == -1
-    np.testing.assert_allclose(model.decision_function(X), score - 1)
-    np.testing.assert_allclose(model.decision_parts(X).sum(axis=1), score)
-    np.testing.assert_array_equal(model.predict(X), np.where(score >= 1, 1, -1))
+    assert_allclose(model.decision_function(X), score - 1)
+    assert_allclose(model.decision_parts(X).sum(axis=1), score)
+    assert_array_equal(model.predict(X), np.where(score >= 1, 1, -1))
     assert 0 < model.dual_coef_.min() and model.dual_coef_.max() <= 0.2 * (1 + 1e-12)
     a = np.zeros(55)
     a[model.support_] = model.dual_coef_[0]
     assert (a[score < 1 - 1e-2] == 0.2).all() and (a[score > 1 + 1e-2] == 0).all()  # 0.2 = C
-    np.testing.assert_allclose(model.combined_kernel(X) @ a, score, atol=1e-9)
+    assert_allclose(model.combined_kernel(X) @ a, score, atol=1e-9)
 
 
 def test_a_level_set_is_a_one_class_svm_scaled_by_its_offset(X):
@@ -48,8 +49,8 @@ def test_a_level_set_is_a_one_class_svm_scaled_by_its_offset(X):
     kernels = [RBF(gamma=0.5)]
     one = MKLOneClass(kernels, nu=0.3, normalize=None, tol=1e-9).fit(X)
     level = MKLOneClass(kernels, formulation="level_set", C=1 / (0.3 * 55 * one.offset_), normalize=None, tol=1e-9)
-    np.testing.assert_allclose(level.fit(X).score_samples(X), one.score_samples(X) / one.offset_, atol=1e-4)
-    np.testing.assert_array_equal(level.support_, one.support_)
+    assert_allclose(level.fit(X).score_samples(X), one.score_samples(X) / one.offset_, atol=1e-4)
+    assert_array_equal(level.support_, one.support_)
 
 
 def test_level_sets_take_sparse_regularizers_and_weights(X):
@@ -59,7 +60,7 @@ def test_level_sets_take_sparse_regularizers_and_weights(X):
     rows = np.repeat(np.arange(55), weight)
     weighted = MKLOneClass(KERNELS, regularizer=2, formulation="level_set", tol=1e-8).fit(X, sample_weight=weight)
     copied = MKLOneClass(KERNELS, regularizer=2, formulation="level_set", tol=1e-8).fit(X[rows])
-    np.testing.assert_allclose(weighted.score_samples(X), copied.score_samples(X), atol=1e-5)
+    assert_allclose(weighted.score_samples(X), copied.score_samples(X), atol=1e-5)
 
 
 def test_svdd_is_the_smallest_ball(X):
@@ -73,13 +74,13 @@ def test_svdd_is_the_smallest_ball(X):
     value = ball.solve(solver="CLARABEL")  # R² + Σξ/(νn), the primal of Tax and Duin
     distances = model.centre_distances(X)
     centre = np.diag(K) - 2 * K @ a.value + a.value @ K @ a.value
-    np.testing.assert_allclose(distances**2, centre, atol=1e-4)
+    assert_allclose(distances**2, centre, atol=1e-4)
     excess = np.maximum(distances**2 - model.radius_**2, 0)
     assert model.radius_**2 + excess.sum() / (nu * 55) == pytest.approx(value, rel=1e-5)
-    np.testing.assert_allclose(0.5 * (model.radius_**2 - distances**2), model.decision_function(X), atol=1e-9)
+    assert_allclose(0.5 * (model.radius_**2 - distances**2), model.decision_function(X), atol=1e-9)
     clear = np.abs(distances - model.radius_) > 1e-4  # not on the surface
     assert clear.sum() > 40
-    np.testing.assert_array_equal(model.predict(X)[clear], np.where(distances < model.radius_, 1, -1)[clear])
+    assert_array_equal(model.predict(X)[clear], np.where(distances < model.radius_, 1, -1)[clear])
 
 
 def test_svdd_on_new_data_with_a_constant_kernel_and_saved(X, tmp_path):
@@ -88,11 +89,11 @@ def test_svdd_on_new_data_with_a_constant_kernel_and_saved(X, tmp_path):
     rows, new = model.support_, X[:4] + 0.3
     a, k = model.dual_coef_[0], lambda A, B: RBF(gamma=0.5)(A, B) + 2
     square = 3 - 2 * k(new, X[rows]) @ a + a @ k(X[rows], X[rows]) @ a
-    np.testing.assert_allclose(model.centre_distances(new) ** 2, square, atol=1e-10)
+    assert_allclose(model.centre_distances(new) ** 2, square, atol=1e-10)
     model.save(tmp_path / "ball.mk")
     loaded = manykernels.load(tmp_path / "ball.mk")
     assert loaded.radius_ == model.radius_
-    np.testing.assert_array_equal(loaded.centre_distances(new), model.centre_distances(new))
+    assert_array_equal(loaded.centre_distances(new), model.centre_distances(new))
     plain = model.set_params(formulation="one_class").fit(X)
     assert not hasattr(plain, "radius_") and not hasattr(plain, "centre_distances")
 
@@ -103,7 +104,7 @@ def test_svdd_with_precomputed_kernels(X):
     model = MKLOneClass("precomputed", regularizer=2, formulation="svdd", normalize="spherical", tol=1e-7).fit(stack)
     known = MKLOneClass(KERNELS[:2], regularizer=2, formulation="svdd", normalize="spherical", tol=1e-7).fit(X)
     assert model.radius_ == pytest.approx(known.radius_, rel=1e-4)
-    np.testing.assert_allclose(model.centre_distances(stack), known.centre_distances(X), atol=1e-4)
+    assert_allclose(model.centre_distances(stack), known.centre_distances(X), atol=1e-4)
 
 
 def test_bad_input(X):

@@ -1,44 +1,17 @@
-"""Issue 15, build 2: the ranking loss of pairs, its derivatives, its conjugate, and the certified optimum."""
+"""Issue 15, build 2: the conjugate of the ranking loss of pairs, weights as copies, and what it refuses."""
 
 import cvxpy as cp
 import numpy as np
 import pytest
-from conic import ranking, solve_conic
-from problems import make, times
+from test_coupled import coupled_problem, sample
 
-from manykernels.banks import DenseBank
 from manykernels.losses import Ranking
 from manykernels.losses.coupled import STRATUM
 from manykernels.problem import Problem
-from manykernels.regularizers import ElasticNet, Entropy, LpNorm, LpPenalty
+from manykernels.regularizers import LpNorm
 from manykernels.solvers import solve
 
 LOSS = Ranking()
-
-
-def sample(seed, n=25, strata=2):
-    """Signed times with ties and strata, costs of which one is 0, and risks."""
-    rng = np.random.default_rng(seed)
-    f, c = rng.normal(size=n), rng.uniform(0.5, 2.0, n)
-    c[3] = 0.0
-    return times(f, rng, strata), c, f
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_value_gradient_and_curvature_agree(seed):
-    (y, c, f), h = sample(seed), 1e-6
-    unit = h * np.eye(len(y))
-    assert LOSS.risk(y, c, f) == pytest.approx(float(ranking(y, c, f).value), rel=1e-12) and LOSS.risk(y, c, f) > 0
-    slopes = [(LOSS.risk(y, c, f + e) - LOSS.risk(y, c, f - e)) / (2 * h) for e in unit]
-    np.testing.assert_allclose(LOSS.slope(y, c, f), slopes, atol=1e-7)
-    bend = np.array([(LOSS.slope(y, c, f + e) - LOSS.slope(y, c, f - e)) / (2 * h) for e in unit])
-    for part in LOSS.strata(y, c):
-        own, block = part.at(f), bend[np.ix_(part.rows, part.rows)]
-        np.testing.assert_allclose(own.times(np.eye(len(block))), block, atol=1e-7)
-        np.testing.assert_allclose(own.curvature(), block, atol=1e-7)
-        np.testing.assert_allclose(own.diagonal(), block.diagonal(), atol=1e-7)
-    ones = np.ones(len(y))
-    assert LOSS.value(y, f).sum() == pytest.approx(LOSS.risk(y, ones, f), rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -78,43 +51,8 @@ def least_cost(y, c, a):
     return problem.value
 
 
-def ranking_problem(seed, member):
-    rng = np.random.default_rng(seed)
-    Ks, f = make(seed, 24, 3, real=True)
-    y, c = times(f, rng, strata=1 + seed % 3), rng.uniform(0.3, 3.0, 24)
-    bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
-    return Problem(bank, y, LOSS, member, c, False), Ks, y, c
-
-
-MEMBERS = [LpNorm(1), LpNorm(2), LpNorm(np.inf), Entropy(0.5), LpPenalty(2, 1.0), ElasticNet(0.5)]
-
-
-@pytest.mark.parametrize("seed", range(24))
-def test_primal_and_dual_equal_the_optimum_of_a_convex_solver(seed):
-    """Problems with ties, strata and weights."""
-    member = MEMBERS[seed % len(MEMBERS)]
-    problem, Ks, y, c = ranking_problem(seed, member)
-    found = solve(problem, tol=1e-7)
-    truth = solve_conic(Ks, y, "ranking", member, sample_weight=c)["objective"]
-    assert found.converged and found.gap <= 1e-7
-    assert found.primal == pytest.approx(truth, rel=1e-6) and found.dual == pytest.approx(truth, rel=1e-6)
-    assert found.dual <= truth * (1 + 1e-8) and found.primal >= truth * (1 - 1e-8)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_covariates_equal_the_convex_solver(seed):
-    problem, Ks, y, c = ranking_problem(seed, MEMBERS[seed])
-    Z = np.random.default_rng(seed).normal(size=(24, 2))
-    adjusted = Problem(problem.bank, y, LOSS, MEMBERS[seed], c, False, Z)
-    found = solve(adjusted, tol=1e-7)
-    truth = solve_conic(Ks, y, "ranking", MEMBERS[seed], sample_weight=c, covariates=Z)
-    assert found.converged and found.primal == pytest.approx(truth["objective"], rel=1e-6)
-    np.testing.assert_allclose(adjusted.coefficients(found.b)[1][0], truth["w"], atol=2e-3)
-    assert np.abs(found.a[0] @ Z).max() < 1e-8
-
-
 def test_covariates_that_order_all_events_leave_nothing_to_the_kernels():
-    problem, _, y, c = ranking_problem(0, LpNorm(2))
+    problem, _, y, c = coupled_problem(0, LpNorm(2), LOSS)
     early = -(np.abs(y) % STRATUM)
     found = solve(Problem(problem.bank, np.abs(y), LOSS, LpNorm(2), c, False, early[:, None]), tol=1e-7)
     assert found.converged and found.primal == pytest.approx(0.0, abs=1e-9)
@@ -126,15 +64,8 @@ def test_an_example_of_weight_two_is_two_examples():
     assert LOSS.risk(y, 2 * c, f) == pytest.approx(LOSS.risk(y[twice], c[twice], f[twice]), rel=1e-12)
 
 
-def test_solvers_that_need_a_sum_over_examples_say_so():
-    problem, *_ = ranking_problem(0, LpNorm(1))
-    for name in ("chunking", "coordinate", "primal", "interior", "spicy"):
-        with pytest.raises(ValueError, match=f"'{name}' cannot take this problem: .*sum over examples.*ranking"):
-            solve(problem, name)
-
-
 def test_times_without_pairs_are_refused():
-    problem, *_ = ranking_problem(0, LpNorm(2))
+    problem, *_ = coupled_problem(0, LpNorm(2), LOSS)
     for y in (-np.arange(1.0, 25.0), np.full(24, 3.0)):
         with pytest.raises(ValueError, match="no (event|pair)"):
             Problem(problem.bank, y, LOSS, LpNorm(2), 1.0, False)

@@ -10,6 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 from checkpoints import STRINGS, X, Y, assert_same, command, dead_process
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from manykernels import MKLClassifier, MKLRegressor, _archive
@@ -103,7 +104,7 @@ def test_other_solvers_begin_from_the_point_that_was_kept(solver, path, monkeypa
     assert broken(model, y, monkeypatch, every=3, most=1, data=Z) == 1
     again = model.fit(Z, y)
     assert again.duality_gap_ <= 1e-6 and again.history_[0]["gap"] < 0.5 * whole.history_[0]["gap"]
-    np.testing.assert_allclose(again.objective_, whole.objective_, rtol=2e-6)
+    assert_allclose(again.objective_, whole.objective_, rtol=2e-6)
 
 
 def test_more_steps_can_be_asked_for_later(path, monkeypatch):
@@ -147,7 +148,7 @@ def test_an_interrupt_leaves_a_checkpoint_to_go_on_from(solver, path, monkeypatc
             model.fit(X, Y)
     assert os.listdir(path.parent) == [path.name]
     again = clone(model).fit(X, Y)
-    np.testing.assert_allclose(again.objective_, whole.objective_, rtol=0 if solver == "coordinate" else 2e-5)
+    assert_allclose(again.objective_, whole.objective_, rtol=0 if solver == "coordinate" else 2e-5)
 
 
 def test_a_kernel_without_variance_keeps_no_fit_from_going_on(path, monkeypatch):
@@ -162,7 +163,7 @@ def test_a_kernel_without_variance_keeps_no_fit_from_going_on(path, monkeypatch)
         model.set_params(checkpoint=path)
         assert broken(model, labels, monkeypatch, every=3, most=3, data=numbers) > 1
         again = clone(model).fit(numbers, labels)
-    np.testing.assert_allclose(again.objective_, whole.objective_, rtol=1e-7)
+    assert_allclose(again.objective_, whole.objective_, rtol=1e-7)
 
 
 @pytest.mark.parametrize("size", [len(X) - 8, len(X) + 8])
@@ -193,8 +194,8 @@ def test_random_state_is_the_order_of_the_examples():
 
     same = weights(None)
     for state, options in [(0, {}), (7, {"random_state": 0})]:
-        np.testing.assert_array_equal(weights(state, options), same)
-    np.testing.assert_array_equal(weights(np.random.RandomState(5)), weights(np.random.RandomState(5)))
+        assert_array_equal(weights(state, options), same)
+    assert_array_equal(weights(np.random.RandomState(5)), weights(np.random.RandomState(5)))
     other = weights(7)
     assert other.shape != same.shape or (other != same).any()
     assert seed_of(np.random.default_rng(1)) == seed_of(np.random.default_rng(1)) != seed_of(np.random.default_rng(2))
@@ -206,7 +207,7 @@ def test_random_state_is_the_order_of_the_examples():
 def test_the_bar_says_how_long_it_takes_and_where_it_begins(path, capsys):
     assert time_left([(0, 1.0), (1, 0.1)], 1e-3) is None  # too early to tell
     assert time_left([(0, 1.0), (1, 1.0), (2, 1.1)], 1e-3) is None  # no progress
-    np.testing.assert_allclose(time_left([(0, 1.0), (60, 0.1), (120, 0.01)], 1e-3), 60)
+    assert_allclose(time_left([(0, 1.0), (60, 0.1), (120, 0.01)], 1e-3), 60)
     assert [in_words(s) for s in (20, 90, 720, 7800)] == ["20 s", "90 s", "12 min", "2 h 10 min"]
     model = clone(STRINGS).set_params(checkpoint=path)
     model.fit(X, Y)

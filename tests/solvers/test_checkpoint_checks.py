@@ -12,7 +12,7 @@ from manykernels.losses import Hinge
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, LpNorm
 from manykernels.solvers import Control, Coordinate, Newton, solve
-from manykernels.solvers._checkpoint_checks import check_part
+from manykernels.solvers.checkpoint_file import check_part
 
 
 class Keeping(Control):

@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from checkpoints import STRINGS, X, Y, assert_same, dead_process
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from manykernels import MKLClassifier, _archive
@@ -40,7 +41,7 @@ def test_an_array_is_read_to_its_checksum(path):
     a = np.random.default_rng(0).normal(size=200_000)
     file = checkpoint_file.Checkpoint(path, {})
     file.write([{"state": {"a": a}}])
-    np.testing.assert_array_equal(file._read()[0]["state"]["a"], a)
+    assert_array_equal(file._read()[0]["state"]["a"], a)
     path.write_bytes(path.read_bytes().replace(b"'<f8'", b"'<f4'", 1))
     with pytest.raises(ValueError, match="no whole checkpoint.*CRC"):
         checkpoint_file.Checkpoint(path, {})
@@ -62,8 +63,8 @@ def test_a_solution_in_a_file_has_the_point_that_proves_its_bound(path):
     checkpoint_file.Checkpoint(path, {}).write([{"solution": found.to_state(), "max_iter": 1}])
     (part,) = checkpoint_file.Checkpoint(path, {}).parts
     back = Solution.from_state(part["solution"])
-    np.testing.assert_array_equal(back.dual_a, proof)
-    np.testing.assert_array_equal(back.a, a)
+    assert_array_equal(back.dual_a, proof)
+    assert_array_equal(back.a, a)
     assert (back.primal, back.dual, back.gap) == (2.0, 1.0, 0.5)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from manykernels import MKLClassifier
 from manykernels.banks import pairwise
@@ -43,8 +44,8 @@ def test_a_finished_fit_compares_no_pair_again(tmp_path):
     assert at_first == pairs > len(THINGS) ** 2 / 2
     assert later <= 2 * len(THINGS)  # k(x, x) of each, and a check of some
     for model in (first, again):
-        np.testing.assert_array_equal(model.dual_coef_, whole.dual_coef_)
-        np.testing.assert_array_equal(model.decision_function(THINGS), whole.decision_function(THINGS))
+        assert_array_equal(model.dual_coef_, whole.dual_coef_)
+        assert_array_equal(model.decision_function(THINGS), whole.decision_function(THINGS))
 
 
 def test_a_fit_broken_off_while_it_compares_keeps_the_blocks_that_are_done(tmp_path):
@@ -55,7 +56,7 @@ def test_a_fit_broken_off_while_it_compares_keeps_the_blocks_that_are_done(tmp_p
     model, after = fitted(tmp_path / "fit.ckpt")
     own, block = 2 * len(THINGS), ROWS * len(THINGS)
     assert 0 < before and before + after <= pairs + own + block  # the block of the interrupt at most twice
-    np.testing.assert_array_equal(model.dual_coef_, whole.dual_coef_)
+    assert_array_equal(model.dual_coef_, whole.dual_coef_)
 
 
 def test_another_fit_takes_no_values_of_the_first_and_removes_its_file(tmp_path):
@@ -74,4 +75,4 @@ def test_a_damaged_file_of_values_is_said_and_computed_anew(damage, tmp_path):
     with pytest.warns(RuntimeWarning, match=f"{values.name}.*cannot keep kernel values"):
         model, again = fitted(tmp_path / "fit.ckpt")
     assert again == pairs
-    np.testing.assert_array_equal(model.dual_coef_, whole.dual_coef_)
+    assert_array_equal(model.dual_coef_, whole.dual_coef_)

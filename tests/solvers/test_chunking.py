@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 import pytest
 from agreement import assert_agree
-from covering import covering
 from sklearn.metrics.pairwise import rbf_kernel
 
 from manykernels import losses
@@ -14,30 +13,13 @@ from manykernels.kernels import RBF, KernelStack
 from manykernels.kernels.kernel_list import KernelList
 from manykernels.problem import Problem
 from manykernels.regularizers import (
-    Ball,
-    BlockElasticNet,
-    BlockNorm,
-    ElasticNet,
-    Entropy,
     LpNorm,
-    LpPenalty,
-    LpSum,
-    MixedNorm,
-    NonIsotropic,
-    Wedge,
-    WeightedLpNorm,
 )
 from manykernels.solvers import Solver, solve
 from manykernels.solvers.classical._kernel_rows import CachedRows, ComputedRows, MatrixRows, rows_of
 from manykernels.solvers.classical.chunking import Interleaved
 
 M = 5
-QUADRATIC = ("hinge", "squared_hinge", "squared", "epsilon_insensitive", "huber", "one_class")
-REGULARIZERS = (
-    LpNorm(1), LpNorm(1.1), LpNorm(2), LpNorm(np.inf), ElasticNet(0.5), Entropy(0.5), LpPenalty(1.5, 2.0), LpSum(2),
-    LpSum(1), BlockElasticNet(0.5), BlockElasticNet(0), MixedNorm(0.5, 3), WeightedLpNorm(2, np.arange(1.0, M + 1)),
-    NonIsotropic(np.eye(M) + 0.3), Ball(np.full(M, 0.5), 0.4), Wedge(),
-)  # fmt: skip
 
 
 def data(n=60, seed=0):
@@ -61,38 +43,6 @@ def make_problem(loss="hinge", regularizer=2, n=60, intercept=True, c=1.0, kerne
     c = 1 / (0.3 * n) if loss.total else c
     regularizer = LpNorm(regularizer) if np.isscalar(regularizer) else regularizer
     return Problem(bank(n, seed) if kernels is None else kernels, y, loss, regularizer, c, intercept)
-
-
-@pytest.mark.parametrize("loss, regularizer", covering(QUADRATIC, REGULARIZERS, steps=3))
-def test_every_quadratic_loss_and_closed_form_reaches_the_gap_and_newtons_objective(loss, regularizer):
-    if loss == "one_class" and not regularizer.finite_conjugate:
-        pytest.skip("unbounded: refused by Problem")
-    problem = make_problem(loss, regularizer)
-    best = solve(problem, "newton", tol=1e-7)
-    for tol in (1e-3, 1e-5):
-        solution = solve(problem, "chunking", tol=tol)
-        assert solution.converged and solution.gap <= tol
-        assert abs(solution.primal - best.primal) <= (tol + 1e-6) * max(abs(best.primal), problem.c.sum())
-        assert solution.history[-1]["certified"]
-
-
-@pytest.mark.parametrize("loss", ["hinge", "squared", "epsilon_insensitive"])
-@pytest.mark.parametrize("p", [1, 2])
-def test_without_intercept(loss, p):
-    problem = make_problem(loss, p, intercept=False)
-    solution = solve(problem, "chunking", tol=1e-5)
-    assert solution.gap <= 1e-5 and (solution.b == 0).all()
-    assert solution.primal == pytest.approx(solve(problem, "newton", tol=1e-7).primal, rel=2e-5)
-
-
-@pytest.mark.parametrize("p", [1, 1.5])
-def test_three_outputs_share_the_weights(p):
-    _, target = data()
-    Y = np.sign(np.stack([target - shift for shift in (-0.5, 0.0, 0.5)]))
-    problem = Problem(bank(), Y, losses.get("hinge"), LpNorm(p), 1.0)
-    solution = solve(problem, "chunking", tol=1e-5)
-    assert solution.gap <= 1e-5 and solution.a.shape == Y.shape
-    assert solution.primal == pytest.approx(solve(problem, "newton", tol=1e-7).primal, rel=2e-5)
 
 
 @pytest.mark.parametrize("p", [1, 2])
@@ -140,30 +90,6 @@ def test_rows_cached_within_a_tiny_limit_give_the_same_result():
         assert_agree(problem, solution, whole)
 
 
-def test_the_cache_adds_the_rows_it_holds_and_drops_the_oldest():
-    kernels = on_the_fly()
-    rows, rng = CachedRows(kernels, np.arange(kernels.M), 6 * kernels.M * kernels.n * 8), np.random.default_rng(0)
-    assert rows.slots == 6
-    for size in (4, 6, 3, 17, 80):
-        index = np.sort(rng.choice(kernels.n, size, replace=False))
-        change, g = rng.standard_normal(size), np.zeros((kernels.M, kernels.n))
-        rows.add(g, index, change)
-        np.testing.assert_allclose(g, kernels.products(change[None], index)[0], atol=1e-10)
-        held = np.flatnonzero(rows.slot >= 0)
-        assert len(held) <= 6 and (rows.owner[rows.slot[held]] == held).all()
-
-
-def test_the_block_of_a_working_set_is_that_of_the_bank_whether_its_rows_are_held_or_not():
-    kernels, theta = on_the_fly(), np.array([0.5, 0.0, 2.0, 0.1])
-    rows = CachedRows(kernels, np.arange(kernels.M), 6 * kernels.M * kernels.n * 8)
-    for working in (np.array([0, 7, 30, 41, 59]), np.arange(0, kernels.n, 3)):
-        exact = kernels.combined(theta, working, working)
-        rows.add(np.zeros((kernels.M, kernels.n)), working[1:4], np.ones(3))  # three of them are held
-        np.testing.assert_allclose(rows.block(theta, working, np.float64, False), exact, atol=1e-10)
-        shifted = rows.block(theta, working, np.float64, True) - exact
-        np.testing.assert_allclose(shifted, shifted[0, 0], atol=1e-10)
-
-
 @pytest.mark.parametrize("p", [1, 2])
 def test_a_small_cache_gives_the_same_optimum(p, monkeypatch):
     few = lambda bank, kernels: CachedRows(bank, kernels, 10 * kernels.size * bank.n * 8)  # noqa: E731
@@ -188,33 +114,12 @@ def test_matrices_are_not_copied():
     assert type(rows) is MatrixRows and rows.bank is kernels
 
 
-@pytest.mark.parametrize("p", [1, 2])
-def test_a_warm_start_takes_fewer_steps(p):
-    problem = make_problem(regularizer=p)
-    cold = solve(problem, "chunking", tol=1e-5)
-    again = solve(problem, "chunking", tol=1e-5, warm=cold)
-    assert again.gap <= 1e-5 and again.n_iter < cold.n_iter
-
-
 def test_a_warm_start_revives_weights_of_zero():
     sparse = solve(make_problem(regularizer=1), "newton", tol=1e-5)
     assert not sparse.theta.all()
     problem = make_problem(regularizer=2)
     solution = solve(problem, "chunking", tol=1e-5, warm=sparse)
     assert solution.gap <= 1e-5 and solution.theta.all()
-
-
-@pytest.mark.parametrize("p", [1, 2])
-def test_an_interrupt_returns_a_certified_point(p):
-    def stop(record):
-        if record["iteration"] == 4:
-            raise KeyboardInterrupt
-
-    problem = make_problem(regularizer=p, n=100)
-    solution = solve(problem, Solver("chunking", size=10), tol=1e-8, callback=stop)
-    assert solution.interrupted and not solution.converged
-    assert solution.primal >= solve(problem, tol=1e-8).primal * (1 - 1e-8)
-    assert solution.history[-1]["certified"]
 
 
 def test_the_gap_of_the_result_holds_at_outputs_computed_anew():
@@ -248,17 +153,6 @@ def test_only_outputs_computed_anew_are_certified(monkeypatch):
     certified = np.flatnonzero([step["certified"] for step in found.history])
     assert found.converged and certified[-1] == len(found.history) - 1
     assert set(certified) - {0} <= set(anew) and len(certified) < len(found.history) / 2
-
-
-@pytest.mark.parametrize("loss", ["logistic", "smooth_hinge"])
-def test_losses_that_are_not_quadratic_are_refused(loss):
-    with pytest.raises(ValueError, match="conjugate of the .* loss is not"):
-        solve(make_problem(loss), "chunking")
-
-
-def test_a_block_norm_without_weights_is_refused():
-    with pytest.raises(ValueError, match="cannot take this problem"):
-        solve(make_problem(regularizer=BlockNorm(3)), "chunking")
 
 
 @pytest.mark.parametrize("size", [1, 2.5, "all"])

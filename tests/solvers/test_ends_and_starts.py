@@ -3,11 +3,11 @@
 import time
 import warnings
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from checkpoints import assert_same
+from numpy.testing import assert_allclose, assert_array_equal
 from problems import make, partner, small_problem
 from sklearn.base import clone
 
@@ -15,18 +15,15 @@ from manykernels import MKLClassifier
 from manykernels.banks import DenseBank
 from manykernels.banks.low_rank import LowRankPredictor
 from manykernels.kernels import RBF, RandomFeatures
-from manykernels.losses import Hinge, Squared
+from manykernels.losses import Hinge
 from manykernels.problem import Problem
 from manykernels.regularizers import ElasticNet, EmpiricalBayes, Entropy, LpNorm, WeightedLpNorm
 from manykernels.solvers import (
     SOLVERS,
     Control,
-    Coordinate,
-    Newton,
     Oracle,
     checkpoint_file,
     coordinate,
-    diagnosis,
     solve,
 )
 
@@ -111,49 +108,6 @@ def test_solvers_print_nothing(name, capfd):
     assert said.out == "" and said.err == ""
 
 
-def test_newton_goes_on_where_the_passes_have_ended(monkeypatch):
-    """From their best point, made feasible, and with the work that is left."""
-    monkeypatch.setattr(coordinate, "IDLE_BEFORE_NEWTON", 0)
-    begun, plain = [], Newton.solve
-
-    def recorded(self, problem, control):
-        begun.append((control.warm, control.work))
-        return plain(self, problem, control)
-
-    monkeypatch.setattr(Newton, "solve", recorded)
-    seen, run = [], coordinate.Passes.run
-    monkeypatch.setattr(coordinate.Passes, "run", lambda self, method: seen.append(run(self, method)) or seen[-1])
-    model = MKLClassifier(KERNELS, solver=Coordinate(size=16), tol=1e-9, C=1.0).fit(X[:60], Y[:60])
-    (warm, work), first = begun[0], seen[0]
-    np.testing.assert_allclose(warm.a, first.a, atol=1e-9)
-    np.testing.assert_array_equal(warm.theta, first.theta)
-    assert work > 0 and model.duality_gap_ <= 1e-9 and first.gap > 1e-9
-
-
-class Crooked(Squared):
-    """(y − f)², whose conjugate is wrong where f − y is in an interval."""
-
-    def __init__(self, low=0.0, high=1.0):
-        self.low = low
-        self.high = high
-
-    def conjugate(self, y, u):
-        off = 0.5 * u  # f − y, since u = 2 (f − y)
-        return super().conjugate(y, u) + 0.1 * ((off > self.low) & (off < self.high))
-
-
-@pytest.mark.parametrize(
-    "where, wrong", [((0.6, 0.8), True), ((-1.4, -1.2), True), ((0.9, 1.5), False), ((2.0, 3.0), False)]
-)
-def test_a_loss_is_tried_above_and_below_its_targets(where, wrong):
-    y = np.full(5, 40.0)
-    problem = SimpleNamespace(Y=y[None], loss=Crooked(*where))
-    assert diagnosis._disagrees(problem, []) == wrong
-    problem = SimpleNamespace(Y=np.array([[1.0, -1.0]]), loss=Crooked(*where))
-    assert diagnosis._disagrees(problem, [{"primal": 1.0, "dual": 1.1}])
-    assert diagnosis._disagrees(problem, [{"primal": 1.0, "dual": 0.9}, {"gap": 1.0}]) == (wrong or where[0] == 0.9)
-
-
 def test_a_problem_among_some_kernels_has_their_weights_alone():
     """Positions among the usable kernels, of which the first is none."""
     Ks, y = make(3, 20, 4)
@@ -169,7 +123,7 @@ def test_a_problem_among_some_kernels_has_their_weights_alone():
     )
     found, expected = solve(part, "newton", tol=1e-8), solve(alone, "newton", tol=1e-8)
     assert found.primal == pytest.approx(expected.primal, rel=1e-6)
-    np.testing.assert_allclose(found.theta, [0, 0, expected.theta[0], 0, expected.theta[1]], atol=1e-3)
+    assert_allclose(found.theta, [0, 0, expected.theta[0], 0, expected.theta[1]], atol=1e-3)
 
 
 def test_sums_of_a_support_are_kept_for_the_next_prediction():
@@ -180,9 +134,9 @@ def test_sums_of_a_support_are_kept_for_the_next_prediction():
     a, theta = rng.normal(size=(2, predictor.sizes()[0])), np.ones(2)
     first, second = (predictor.decision(X[:5], one[None], theta) for one in a)
     assert not np.allclose(first, second) and predictor.vectors(a[0]) is predictor.vectors(a[0].copy())
-    np.testing.assert_array_equal(predictor.decision(X[:5], a, theta), np.concatenate([first, second]))
+    assert_array_equal(predictor.decision(X[:5], a, theta), np.concatenate([first, second]))
     a[0] *= 2.0  # in place
-    np.testing.assert_allclose(predictor.decision(X[:5], a[:1], theta), 2 * first, rtol=1e-12)
+    assert_allclose(predictor.decision(X[:5], a[:1], theta), 2 * first, rtol=1e-12)
     for _ in range(3):
         for _ in range(20):
             predictor.vectors(rng.normal(size=a.shape[1]))
@@ -203,7 +157,7 @@ def test_an_oracle_gives_the_value_of_the_inner_problem_and_its_cut_without_the_
     for point in points:
         f = np.einsum("m,mij,tj->ti", point.theta, Ks, point.a)
         q = np.einsum("ti,mij,tj->m", point.a, Ks, point.a)
-        np.testing.assert_allclose(point.q, q, rtol=1e-8)
+        assert_allclose(point.q, q, rtol=1e-8)
         value = problem.losses(f, problem.best_b(f)).sum() + 0.5 * point.theta @ q
         assert point.value == pytest.approx(value, rel=1e-6)
         assert point.constant - 0.5 * point.theta @ q == pytest.approx(value, rel=1e-2)
@@ -223,4 +177,4 @@ def test_known_weights_are_those_of_the_regularizer_from_any_warm_start(solver):
     for found in (cold, warm):
         assert found.theta.tolist() == [1.0, 1.0, 1.0]
         assert found.gap <= 1e-6
-    np.testing.assert_allclose(warm.primal, cold.primal, rtol=3e-6)
+    assert_allclose(warm.primal, cold.primal, rtol=3e-6)

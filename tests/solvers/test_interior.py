@@ -13,7 +13,6 @@ from manykernels.kernels import KernelList, Linear, rank_one_kernels
 from manykernels.problem import Problem
 from manykernels.regularizers import ElasticNet, Entropy, LpNorm
 from manykernels.solvers import SOLVERS, Interior, best_for, solve
-from manykernels.solvers.interior import InteriorRun
 
 LOSSES = ["hinge", "squared_hinge", "smooth_hinge", "logistic", "squared", "epsilon_insensitive", "huber"]
 
@@ -232,42 +231,3 @@ def test_systems_are_solved_as_well_as_small_gaps_ask(n, d, density, seed):
     X, y = data(n, d, seed, density)
     problem, _ = posed(rank_one_kernels(d), X, y, "hinge", LpNorm(1))
     assert solve(problem, "interior", tol=1e-6).converged
-
-
-@pytest.mark.parametrize("moves", [True, False])
-def test_systems_are_solved_exactly_where_loose_ones_lead_nowhere(monkeypatch, moves):
-    from manykernels.solvers.interior import EXACT_CG, JointPath
-
-    taken, step = [], JointPath.step
-
-    def only_exact(path, exact):
-        taken.append(exact)
-        return moves if exact > EXACT_CG else step(path, exact)
-
-    monkeypatch.setattr(JointPath, "step", only_exact)
-    X, y = data(n=60, d=90, density=0.1, seed=3)
-    problem, _ = posed(rank_one_kernels(90), sp.csr_matrix(X), y, "hinge", LpNorm(2))
-    assert solve(problem, "interior", tol=1e-4).converged
-    loose = [exact > EXACT_CG for exact in taken]
-    assert loose == sorted(loose, reverse=True) and sum(loose) in (range(25, 36) if moves else [1])
-
-
-@pytest.mark.parametrize(("n", "d", "seed", "tol", "c"), [(60, 40, 1, 1e-2, 1.0), (60, 300, 0, 0.05, 0.1)])
-def test_without_the_last_step_the_certificate_is_that_of_the_weights_that_it_returns(n, d, seed, tol, c, monkeypatch):
-    """Also where its own last point, with fewer weights, becomes the best one."""
-    taken, true = [], InteriorRun._take
-    monkeypatch.setattr(InteriorRun, "_take", lambda *point: taken.append(true(*point)) or taken[-1])
-    X, y = data(n=n, d=d, seed=seed, density=1.0)
-    problem, Ks = posed(rank_one_kernels(d), X, y, "hinge", LpNorm(1), c)
-    found = solve(problem, Interior(), tol=tol, thin=False)
-    assert any(taken) and found.converged and 0 < np.count_nonzero(found.theta) < d
-    theta, a = found.theta[problem.kernels], found.a[0]
-    q, proof = np.einsum("i,mij,j->m", a, Ks, a), found.a[0] if found.dual_a is None else found.dual_a[0]
-    primal = c * np.maximum(0.0, 1.0 - y * (np.tensordot(theta, Ks, 1) @ a + found.b[0])).sum() + 0.5 * theta @ q
-    dual = y @ proof - 0.5 * np.einsum("i,mij,j->m", proof, Ks, proof).max()
-    assert theta.sum() == pytest.approx(1.0) and found.primal == pytest.approx(primal, rel=1e-9)
-    assert found.dual <= dual + 1e-9 * abs(dual) and abs(proof.sum()) <= 1e-9 * np.abs(proof).sum()
-    assert found.history[-1]["n_kernels"] == np.count_nonzero(theta)
-    losses = problem.losses((np.tensordot(theta, Ks, 1) @ a)[None], found.b)
-    scale = problem.certificate(losses, found.a, found.b, theta, q).scale
-    assert found.gap == pytest.approx((found.primal - found.dual) / scale, rel=1e-6)

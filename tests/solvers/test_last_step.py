@@ -1,7 +1,5 @@
 """At p = 1 a fit ends with the weights at 0 that its gap allows. Issue 13, Build 5 and Must show 4."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -14,9 +12,9 @@ from manykernels.losses import Hinge, Squared
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, LpNorm, LpSum, MixedNorm, Wedge, WeightedLpNorm
 from manykernels.solution import Solution
-from manykernels.solvers import LAST_PATIENCE, Control, _last_step, solve
-from manykernels.solvers._last_step import thinned
+from manykernels.solvers import LAST_PATIENCE, Control, solve
 from manykernels.solvers._run import Stall
+from manykernels.solvers._warm import thinned
 from manykernels.solvers._wrapper import Wrapper
 from manykernels.solvers.newton import NewtonStep
 from manykernels.strings import degree_kernels
@@ -124,7 +122,7 @@ def test_the_gap_after_the_last_step_is_that_of_its_weights(regularizer, T):
 
 def test_smaller_weights_stay_if_the_gap_needs_them(monkeypatch):
     """With a share of 1 every weight but the largest would go: as many go as the gap allows."""
-    monkeypatch.setattr("manykernels.solvers._last_step.LEAST_SHARE", 1.0)
+    monkeypatch.setattr("manykernels.solvers._warm.LEAST_SHARE", 1.0)
     bank, y = dense()
     found = solve(Problem(bank, y, Hinge(), LpNorm(1), 0.2), tol=1e-3)
     assert found.gap <= 1e-3 and np.count_nonzero(found.theta) > 1
@@ -207,7 +205,7 @@ def test_a_single_kernel_on_the_simplex_takes_no_last_step():
 @pytest.mark.parametrize("close", [0.0, 1e-4, 1.0])
 def test_the_certificate_of_a_thinned_point_is_that_of_its_point_and_its_bound(close, monkeypatch):
     """With the bound of the run, or with a new one: primal at (θ, a, b), dual at `dual_a` over all kernels."""
-    monkeypatch.setattr(manykernels.solvers._last_step, "CLOSE", close)
+    monkeypatch.setattr(manykernels.solvers._warm, "CLOSE", close)
     X, y, kernels = widths()
     stack = np.stack([kernel(X[:, columns]) for _, kernel, columns in kernels], axis=2)
     problem = Problem(DenseBank(stack), np.where(y, 1.0, -1.0), Hinge(), LpNorm(1), 1.0)
@@ -226,45 +224,3 @@ def test_the_certificate_of_a_thinned_point_is_that_of_its_point_and_its_bound(c
     assert found.dual == pytest.approx(values[1].dual, rel=1e-8)
     assert found.gap == pytest.approx((found.primal - found.dual) / values[0].scale, abs=1e-8)
     assert found.history[-1]["gap"] == found.gap
-
-
-def test_a_nearer_point_has_the_bound_of_the_run_and_its_own_counts():
-    """The last record is that of the new point; the records before it, and a point that is no better, stay."""
-    rng = np.random.default_rng(0)
-    history = [{"gap": 0.5, "n_kernels": 4, "n_support": 9, "solves": 3}, {"gap": 0.1, "n_kernels": 4, "n_support": 9}]
-    known = dict(history=history, converged=True, norms=np.ones(4), n_iter=2)
-    run = Solution(np.full(4, 0.25), rng.normal(size=(2, 9)), np.zeros(2), 5.0, 4.5, 0.1, **known)
-    a = np.zeros((2, 9))
-    a[0, 3], a[1, 3], a[1, 5] = 1.0, 1.0, -1.0
-    part = Solution(np.array([0.0, 0.7, 0.3, 0.0]), a, np.array([0.1, 0.2]), 4.8, 4.7, 0.01, history=[{"gap": 0.01}])
-    for dual_a in (None, 2 * run.a):
-        found = _last_step._nearer(replace(run, dual_a=dual_a), part)
-        assert (found.primal, found.dual, found.n_iter) == (4.8, 4.5, 2)
-        assert found.gap == pytest.approx(0.3 / 10.0) == found.history[-1]["gap"]  # the scale of the smaller problem
-        assert found.history[:-1] == history[:1] and history[-1]["n_kernels"] == 4
-        counts = {"primal": 4.8, "dual": 4.5, "n_kernels": 2, "n_support": 2}
-        assert {name: found.history[-1][name] for name in counts} == counts
-        assert found.theta is part.theta and found.a is a and found.b is part.b and found.norms is None
-        np.testing.assert_array_equal(found.dual_a, run.a if dual_a is None else dual_a)
-    worse = replace(part, primal=5.0)
-    assert _last_step._nearer(run, worse) is run
-    above = _last_step._nearer(run, replace(part, primal=4.5 - 1e-12, dual=4.49, gap=0.001))  # rounding
-    assert above.gap == 0.0 and above.dual == above.primal == 4.5 - 1e-12
-
-
-@pytest.mark.parametrize("size", [2**24, 50])
-def test_norms_and_outputs_are_those_of_any_kernels_block_by_block(size, monkeypatch):
-    """Of the usable kernels alone, at support and other examples."""
-    monkeypatch.setattr(_last_step, "MAX_PRODUCTS", size)
-    bank, y = dense()
-    problem = Problem(bank, [y, -y], Hinge(), LpNorm(1), 0.2).among(np.array([1, 2, 5, 7, 8]))
-    rng, K = np.random.default_rng(1), bank.matrices(dtype=np.float64)
-    a = rng.normal(size=(2, bank.n)) * (rng.random(bank.n) < 0.3)
-    every = np.einsum("ti,mij,tj->m", a, K, a)[problem.kernels]
-    np.testing.assert_allclose(_last_step._norms(problem, a)[0], every, rtol=1e-9)
-    assert _last_step._norms(problem, a)[1] is None
-    which, weights = np.array([0, 3, 4]), np.zeros(bank.M)
-    weights[problem.kernels[which]] = 0.5, 0.3, 0.2
-    q, outputs = _last_step._norms(problem, a, which, weights)
-    np.testing.assert_allclose(q, np.where(np.isin(np.arange(5), which), every, 0.0), rtol=1e-9)
-    np.testing.assert_allclose(outputs, np.einsum("m,mij,tj->ti", weights, K, a), atol=1e-9)

@@ -2,17 +2,12 @@
 
 import numpy as np
 import pytest
-from problems import make, small_problem
+from problems import small_problem
 
-from manykernels import losses
-from manykernels.banks import DenseBank
-from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, BlockNorm, ElasticNet, Entropy, LpNorm, LpPenalty, LpSum
 from manykernels.solution import Solution
 from manykernels.solvers import Control, Oracle, Solver, solve
 from manykernels.solvers.classical import nesterov
-
-QUADRATIC = ["hinge", "squared_hinge", "squared", "epsilon_insensitive", "huber", "one_class", "level_set"]
 
 
 def smooth_dual(problem):
@@ -42,47 +37,6 @@ def test_the_fixed_step_meets_theorem_4_at_every_step(loss, intercept, start):
     bound = 2 * L * np.sum((best.a - a0) ** 2) / (k + 1) ** 2
     assert np.all(excess <= bound + 1e-8)
     assert excess[-1] < 0.1 * excess[0]  # and it does go down
-
-
-@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive", "huber"])
-@pytest.mark.parametrize("intercept", [True, False])
-def test_the_fixed_step_keeps_below_its_estimate_sequence(loss, intercept, monkeypatch):
-    """A_k F(β^k) ≤ min over x of ½ L ‖x − α⁰‖² + Σ_i ½(i + 1) (F at α^i, linear), A_k = ¼(k + 1)(k + 2), always.
-
-    That is what proves Theorem 4 (Nesterov 2005, Theorem 2). From one step to the next it needs that
-    A_k (β^k − α^{k+1}) + ½(k + 2) (γ^k − α^{k+1}) = 0, γ^k the x of that minimum: then the slope at α^{k+1} drops out.
-    """
-    problem, *_ = small_problem(loss, Entropy(2.0), C=0.2, intercept=intercept)
-    smooth, points, at = smooth_dual(problem), [], nesterov.SmoothDual.at
-
-    class Enough(Exception):
-        pass
-
-    def watch(self, *a):
-        points.append(at(self, *a))
-        if len(points) > 60:
-            raise Enough
-        return points[-1]
-
-    with monkeypatch.context() as patch, pytest.raises(Enough):
-        patch.setattr(nesterov.SmoothDual, "at", watch)
-        solve(problem, Solver("nesterov", fixed_step=True, every=10**6), tol=1e-15)
-    L, centre, linear, constant = smooth.lipschitz(), points[0].a, 0.0, 0.0
-
-    def kinks(x):
-        return float(np.sum(smooth.kink * np.abs(x)))
-
-    for k, point in enumerate(points):
-        share, A = 0.5 * (k + 1), 0.25 * (k + 1) * (k + 2)
-        linear = linear + share * point.gradient
-        constant += share * (point.value - np.sum(point.gradient * point.a))
-        beta, x = smooth.step(point.a - point.gradient / L, 1 / L), smooth.step(centre - linear / L, A / L)
-        least = 0.5 * L * np.sum((x - centre) ** 2) + np.sum(linear * x) + constant + A * kinks(x)
-        value = smooth.at(beta).value + kinks(beta)
-        assert A * value <= least + 1e-10 * A * max(1.0, abs(value))
-        if k + 1 < len(points):
-            balanced = (A * beta + 0.5 * (k + 2) * x) / (A + 0.5 * (k + 2))
-            np.testing.assert_allclose(points[k + 1].a, balanced, rtol=0, atol=1e-12)
 
 
 def test_the_constant_is_that_of_the_issue_and_bounds_the_curvature():
@@ -139,32 +93,6 @@ def test_the_smoothing_error_is_at_most_half_lam_times_log_m(lam):
     assert smooth.converged
     error = simplex.primal - smooth.primal
     assert -1e-5 * simplex.primal <= error <= 0.5 * lam * np.log(4) + 1e-5 * simplex.primal
-
-
-OTHERS = [LpNorm(1.5), ElasticNet(0.5), LpPenalty(2, 1.0), LpSum(2), BlockElasticNet(0.3)]
-PAIRS = [(loss, Entropy(0.2)) for loss in QUADRATIC] + [(loss, r) for r in OTHERS for loss in ("hinge", "squared")]
-
-
-@pytest.mark.parametrize(("loss", "regularizer"), PAIRS, ids=repr)
-def test_it_reaches_the_tolerance_and_the_optimum_of_newton(loss, regularizer):
-    problem, *_ = small_problem(loss, regularizer)
-    truth = solve(problem, "newton", tol=1e-8).primal
-    s = solve(problem, "nesterov", tol=1e-6, max_iter=3000)
-    assert s.converged and s.gap <= 1e-6
-    assert s.primal == pytest.approx(truth, rel=1e-5, abs=1e-9)
-
-
-@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive", "squared"])
-@pytest.mark.parametrize("intercept", [True, False])
-def test_several_outputs_share_their_weights(loss, intercept):
-    Ks, y = make(2, real=loss != "hinge")
-    Y = np.stack([y, np.roll(y, 3), -y])
-    bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
-    problem = Problem(bank, Y, losses.get(loss), Entropy(0.5), 1.0, intercept)
-    s = solve(problem, "nesterov", tol=1e-6, max_iter=3000)
-    assert s.converged and s.primal == pytest.approx(solve(problem, "newton", tol=1e-8).primal, rel=1e-5)
-    if intercept:
-        np.testing.assert_allclose(s.a.sum(axis=1), 0.0, atol=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -1,14 +1,15 @@
-"""The loop around the inner problem: what it returns where it stalls, and kinks of J at kernels of rank one."""
+"""The loop around the inner problem: what it returns where it stalls, kinks of J, outputs of many other examples."""
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from problems import small_problem
 
 from manykernels import losses
 from manykernels.banks.dense import DenseBank
 from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
-from manykernels.solvers import Control, solve
+from manykernels.solvers import Control, _wrapper, solve
 from manykernels.solvers._wrapper import Wrapper
 
 
@@ -34,7 +35,7 @@ def test_a_run_that_ends_early_returns_its_best_point(max_iter):
     good = solve(problem, tol=1e-3).theta
     found = Wrapper(problem, Astray(good, np.eye(len(good))[np.argmin(good)]), Control(1e-9, max_iter)).solve()
     assert not found.converged
-    np.testing.assert_array_equal(found.theta, good)
+    assert_array_equal(found.theta, good)
     assert found.primal == pytest.approx(min(record["primal"] for record in found.history), rel=1e-9)
     assert found.dual == pytest.approx(max(record["dual"] for record in found.history), rel=1e-9)
     assert found.gap <= 2e-3
@@ -52,7 +53,7 @@ def test_an_interrupt_gives_the_best_point_too():
     control.record = stop
     found = Wrapper(problem, Astray(good, np.eye(len(good))[np.argmin(good)]), control).solve()
     assert found.interrupted
-    np.testing.assert_array_equal(found.theta, good)
+    assert_array_equal(found.theta, good)
 
 
 @pytest.mark.parametrize(
@@ -77,3 +78,24 @@ def test_kernels_of_rank_one_do_not_stall_it(n, d, density, seed, tol):
     f = X @ (found.theta * (X.T @ found.a[0])) + found.b[0]
     norms = 0.5 * found.theta @ (X.T @ found.a[0]) ** 2
     assert found.primal == pytest.approx(np.maximum(0, 1 - y * f).sum() + norms, rel=1e-9)
+
+
+@pytest.mark.parametrize("T", [1, 2])
+@pytest.mark.parametrize("most", [1, 7, 30])
+def test_outputs_beyond_the_active_examples_are_computed_a_few_at_a_time(most, T, monkeypatch):
+    """In blocks that do not divide their number, of one example at least."""
+    draw = np.random.default_rng(1)
+    Z = draw.normal(size=(211, 3))
+    y = np.where(np.array([Z[:, 0], Z[:, 1] + Z[:, 2]])[:T] + 0.1 * draw.normal(size=(T, 211)) > 0.1, 1.0, -1.0)
+    Ks = np.stack([np.exp(-g * ((Z[:, None] - Z) ** 2).sum(axis=2)) for g in (0.1, 0.5)])
+    problem = Problem(DenseBank(np.moveaxis(Ks, 0, 2), normalize=None), y, losses.get("hinge"), LpNorm(2), 3.0)
+    monkeypatch.setattr(_wrapper, "FIRST_ACTIVE", 20)
+    monkeypatch.setattr(_wrapper, "MAX_OUTPUTS", most)
+    for steps in (1, 2, 100):
+        found = solve(problem, "newton", tol=1e-5, max_iter=steps)
+        f = np.einsum("m,mij,tj->ti", found.theta, Ks, found.a)
+        assert_allclose(found.b, problem.best_b(f), atol=1e-8)
+        q = np.einsum("ti,mij,tj->m", found.a, Ks, found.a)
+        exact = problem.certificate(problem.losses(f, found.b), found.a, found.b, found.theta, q)
+        assert found.primal == pytest.approx(exact.primal, rel=1e-9)
+    assert found.converged and min(record["n_active"] for record in found.history) < 150

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from problems import make, partner
 
 from manykernels import losses
@@ -60,8 +61,8 @@ def test_a_solution_is_that_of_other_orders_and_of_copies(name, monkeypatch):
         other = problem_of(part, Y[:, rows], costs, loss, regularizer)
         again = solve(other, name, tol=TOL, thin=False)
         assert again.primal == pytest.approx(found.primal, rel=3 * TOL), way
-        np.testing.assert_allclose(again.theta, found.theta[kernels], atol=5e-2 * found.theta.max(), err_msg=way)
-        np.testing.assert_allclose(outputs_of(other, part, again), f[:, rows], atol=close, err_msg=way)
+        assert_allclose(again.theta, found.theta[kernels], atol=5e-2 * found.theta.max(), err_msg=way)
+        assert_allclose(outputs_of(other, part, again), f[:, rows], atol=close, err_msg=way)
 
 
 @pytest.mark.parametrize("name", ["newton", "interior", "primal"])
@@ -91,8 +92,8 @@ def test_covariates_go_with_their_examples(name, loss):
     for way, rows, _, costs in versions(np.zeros((3, 60, 60)), c[None]):
         again, g, (b_, w_) = fitted(rows, costs[0])
         assert again.primal == pytest.approx(found.primal, rel=3 * TOL), way
-        np.testing.assert_allclose(g, f[rows], atol=5e-2 * np.abs(f).max(), err_msg=way)
-        np.testing.assert_allclose(np.append(w_[0], b_), np.append(w[0], b), atol=5e-2 * np.abs(w).max(), err_msg=way)
+        assert_allclose(g, f[rows], atol=5e-2 * np.abs(f).max(), err_msg=way)
+        assert_allclose(np.append(w_[0], b_), np.append(w[0], b), atol=5e-2 * np.abs(w).max(), err_msg=way)
 
 
 @pytest.mark.parametrize("noise", [0.3, "learn", None])
@@ -117,9 +118,9 @@ def test_the_evidence_is_that_of_other_orders_and_of_copies(noise):
         if noise is None and way == "copies":
             continue  # the largest cost stands for the noise
         again = fitted(rows, kernels, costs)
-        np.testing.assert_allclose(again.theta, found.theta[kernels], atol=1e-3 * found.theta.max(), err_msg=way)
+        assert_allclose(again.theta, found.theta[kernels], atol=1e-3 * found.theta.max(), err_msg=way)
         facts = [[one.noise, one.log_marginal_likelihood, *one.b] for one in (again, found)]
-        np.testing.assert_allclose(*facts, rtol=1e-4, err_msg=way)
+        assert_allclose(*facts, rtol=1e-4, err_msg=way)
 
 
 @pytest.mark.parametrize("name", ["newton", "analytic"])
@@ -135,7 +136,7 @@ def test_examples_that_matter_to_any_output_stay_active(name, monkeypatch):
     support = [np.flatnonzero(a) for a in found.a]
     assert found.gap <= 1e-5 and len(np.setxor1d(*support)) > 0
     assert len(found.active) < 160 and np.isin(np.union1d(*support), found.active).all()
-    np.testing.assert_array_equal(found.active, np.unique(found.active))
+    assert_array_equal(found.active, np.unique(found.active))
 
 
 @pytest.mark.parametrize("cost", [0.25, 1.0, 8.0])
@@ -148,4 +149,4 @@ def test_without_a_noise_the_largest_cost_stands_for_it_and_the_others_for_weigh
     given = solve(problem_of(Ks, y, c, squared, EmpiricalBayes(noise=0.5 / cost)), "mackay", tol=1e-8)
     assert found.noise == pytest.approx(0.5 / cost)
     assert found.log_marginal_likelihood == pytest.approx(given.log_marginal_likelihood, rel=1e-6)
-    np.testing.assert_allclose(found.theta, given.theta, atol=1e-4 * given.theta.max())
+    assert_allclose(found.theta, given.theta, atol=1e-4 * given.theta.max())

@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from manykernels import _threads
 from manykernels.inner import steps as room
@@ -59,8 +60,8 @@ def test_the_pairs_are_those_of_the_definition(loss):
     K, inner = block(loss)
     a, gradient, violation, beta = run(K, inner, 60, 1)
     wanted, slope = defined(K, np.zeros(N), inner, 60)
-    np.testing.assert_allclose(a, wanted, atol=1e-9)
-    np.testing.assert_allclose(gradient, slope, atol=1e-9)
+    assert_allclose(a, wanted, atol=1e-9)
+    assert_allclose(gradient, slope, atol=1e-9)
     assert violation > 0 and np.count_nonzero(a) > 20
 
 
@@ -73,7 +74,7 @@ def test_a_variable_is_never_its_own_partner():
         K, inner = F @ F.T, InnerProblem(EpsilonInsensitive(0.3), y, np.ones(n), True)
         a, gradient = np.zeros(n), inner.linear.copy()
         pair_steps(K, a, gradient, inner.diagonal, inner.kink, inner.lo, inner.hi, 1e-10, 5000)
-        np.testing.assert_allclose(gradient, K @ a + inner.linear, atol=1e-9)
+        assert_allclose(gradient, K @ a + inner.linear, atol=1e-9)
         assert abs(a.sum()) < 1e-9
 
 
@@ -86,7 +87,7 @@ def test_a_team_takes_the_same_pairs(loss, dtype, monkeypatch):
     alone = run(K, inner, 300, 1, take=2)
     for threads in (2, 3, 7):
         for one, other in zip(alone, run(K, inner, 300, threads, take=2), strict=True):
-            np.testing.assert_array_equal(one, other)
+            assert_array_equal(one, other)
 
 
 def test_one_thread_goes_on_where_the_team_is_slower_and_asks_again_after_longer_pauses(monkeypatch):

@@ -138,15 +138,6 @@ def test_covariates_that_say_nothing_new_change_nothing():
     assert solve(other, tol=1e-8).primal == pytest.approx(solve(problem, tol=1e-8).primal, rel=1e-7)
 
 
-def test_covariates_that_separate_the_classes_have_no_logistic_minimum():
-    problem, _, Y, Z = with_covariates("hinge", LpNorm(2))
-    Z = np.column_stack([Z, Y[0]])
-    with pytest.raises(ValueError, match="covariates alone separate the classes.*loss='hinge'"):
-        Problem(problem.bank, Y, losses.get("logistic"), LpNorm(2), covariates=Z)
-    found = solve(Problem(problem.bank, Y, problem.loss, LpNorm(2), covariates=Z), tol=1e-3)
-    assert found.converged and 0 <= found.primal < 1e-13 * len(Z)  # 0 up to the rounding of 1 − y f
-
-
 def test_examples_without_weight_do_not_hide_that_covariates_separate_the_classes():
     """Issue 11, point 24. Examples on the wrong side cost nothing."""
     problem, _, Y, Z = with_covariates("hinge", LpNorm(2))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from problems import make, partner, small_problem
 
 from manykernels.banks import DenseBank
@@ -12,8 +13,8 @@ from manykernels.losses import Hinge
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockNorm, ElasticNet, LpNorm
 from manykernels.solvers import Control, solve
-from manykernels.solvers._last_step import _continued, thinned
 from manykernels.solvers._run import Finished, Run
+from manykernels.solvers._warm import _continued, thinned
 
 
 def two_outputs(regularizer, n=30):
@@ -30,11 +31,11 @@ def test_the_best_point_does_not_follow_arrays_that_change_later():
     run.certify(theta, a, b=b)
     theta[:], a[:] = 0.0, 0.0
     for name, value in (("theta", good.theta), ("a", good.a)):
-        np.testing.assert_array_equal(run.best[name], value)
-    np.testing.assert_array_equal(run.best_dual, good.a)
+        assert_array_equal(run.best[name], value)
+    assert_array_equal(run.best_dual, good.a)
     start = problem.start()
     run.certify(np.full(4, 0.5), start)  # worse: the best stays
-    np.testing.assert_array_equal(run.best["a"], good.a)
+    assert_array_equal(run.best["a"], good.a)
     assert run.upper == pytest.approx(good.primal) and len(run.history) == 2
     warm = Run(problem, Control(1e-3, 9, warm=good))
     warm.a[:] = 0.0
@@ -110,7 +111,7 @@ def test_warm_weights_outside_the_domain_are_taken_into_it(regularizer):
         if regularizer.has("value"):
             assert np.isfinite(problem.regularizer.value(run.theta))
     inside = problem.regularizer.start(4)
-    np.testing.assert_array_equal(Run(problem, Control(warm=replace(found, theta=inside))).theta, inside)
+    assert_array_equal(Run(problem, Control(warm=replace(found, theta=inside))).theta, inside)
 
 
 def test_ctrl_c_before_the_first_point_is_raised_and_after_it_gives_the_best():

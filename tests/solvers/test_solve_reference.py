@@ -4,19 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from problems import make, small_problem
+from problems import small_problem
 
 from manykernels import solvers
-from manykernels.banks import DenseBank
-from manykernels.losses import Hinge
-from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
-from manykernels.solution import Solution, Status
+from manykernels.solution import Status
 from manykernels.solvers import BaseSolver, Newton, seed_of, solve
 from manykernels.solvers import diagnosis as words
 from manykernels.solvers._run import Run
-
-n = 30
 
 
 class Asked(BaseSolver):
@@ -56,84 +51,8 @@ def test_seeds_are_whole_numbers_of_at_least_0_or_drawn():
             seed_of(bad)
 
 
-def points():
-    rng = np.random.default_rng(0)
-    history = [{"gap": 0.9}, {"gap": 0.4}]
-    one = Solution(np.ones(4), rng.normal(size=(1, n)), np.zeros(1), 5.0, 3.0, 0.4, history=history, n_iter=2)
-    other = Solution(np.ones(4), rng.normal(size=(1, n)), np.ones(1), 6.0, 4.5, 0.25, history=[{"gap": 0.25}], n_iter=1)
-    return one, other
-
-
-@pytest.mark.parametrize("swapped", [False, True])
-def test_two_solutions_give_the_better_point_with_the_better_bound(swapped):
-    problem = small_problem("hinge", LpNorm(2))[0]
-    one, other = points()
-    for proof in (None, 2 * other.a):
-        other = replace(other, dual_a=proof)
-        pair = (other, one) if swapped else (one, other)
-        found = solvers._best_of_both(problem, *pair, 0.2, 100)
-        assert found.a is one.a and (found.primal, found.dual) == (5.0, 4.5)
-        assert found.gap == pytest.approx(0.4 * 0.5 / 2.0) == found.history[-1]["gap"] and found.converged
-        assert found.history[0] == {"gap": 0.9} and one.history[-1] == {"gap": 0.4}
-        np.testing.assert_array_equal(found.dual_a, other.a if proof is None else proof)
-        assert not solvers._best_of_both(problem, *pair, 0.05, 100).converged
-    low = replace(other, dual=2.0)  # no better bound
-    assert solvers._best_of_both(problem, one, low, 1e-3, 100) is one
-    broken = replace(other, dual=5.5)  # above the primal value: no bound
-    assert solvers._best_of_both(problem, one, broken, 1e-3, 100) is one
-    first, second = replace(one, converged=True), replace(other, converged=True)
-    assert solvers._best_of_both(problem, first, second, 1e-3, 100) is first
-    assert solvers._best_of_both(problem, one, second, 1e-3, 100) is second
-
-
-def test_spare_solvers_try_where_they_may(monkeypatch):
-    """Not after a gap that is reached, an interrupt, the last step, a stationary point; not for indefinite kernels."""
-    tried, made = [], points()[0]
-
-    def pretended(problem, solver, *_, **options):
-        tried.append(solver.name)
-        return result
-
-    monkeypatch.setattr(solvers, "_solve", pretended)
-    monkeypatch.setattr(solvers, "_best_of_both", lambda problem, one, other, tol, most: one)
-    plain = small_problem("hinge", LpNorm(1.5))[0]
-    K = make(0, n)[0]
-    K[1, 0, 1] = K[1, 1, 0] = 9.0  # more than both lengths allow
-    with pytest.warns(UserWarning, match="semidefinite"):
-        bad = Problem(DenseBank(np.moveaxis(K, 0, 2), normalize=None), plain.Y, Hinge(), LpNorm(1.5))
-    ends = [dict(converged=True), dict(interrupted=True), dict(n_iter=50), dict(stationarity=0.1),
-            dict(status=Status.ROUNDING)]  # fmt: skip
-    for change, problem, several in [({}, plain, True), ({}, bad, False), *((end, plain, False) for end in ends)]:
-        tried.clear()
-        result = replace(made, **change)
-        solve(problem, max_iter=50)
-        assert (len(tried) > 1) == several and tried[0] == "newton"
-
-
 def own(problem, found, tol=1e-3):
     return words.certified(problem, "mine", found, tol)
-
-
-def test_a_result_from_outside_has_weights_and_intercepts_that_its_problem_allows():
-    K, y = make(0, n)
-    K[1] = 1.0
-    with pytest.warns(UserWarning, match="without variance"):
-        bank = DenseBank(np.moveaxis(K, 0, 2), normalize=None)
-    problem = Problem(bank, y, Hinge(), LpNorm(2), 1.0)
-    good = solve(problem, tol=1e-5)
-    idle = good.theta.copy()
-    idle[1] = 0.1
-    for theta in (idle, -good.theta, 3 * np.ones(4) * (np.arange(4) != 1)):
-        with pytest.raises(ValueError, match="the weights must be at least 0, 0 outside problem.kernels, and in"):
-            own(problem, replace(good, theta=theta))
-    level = Problem(bank, y, Hinge(), LpNorm(2), 1.0, intercept=False)
-    flat = solve(level, tol=1e-5)
-    with pytest.raises(ValueError, match="it must be 0, since problem.intercept is False"):
-        own(level, replace(flat, b=np.array([0.1])))
-    assert own(level, flat).converged and own(problem, good).converged
-    Z = np.random.default_rng(0).normal(size=(n, 1))
-    adjusted = Problem(bank, y, Hinge(), LpNorm(2), 1.0, False, Z)
-    assert own(adjusted, solve(adjusted, tol=1e-5)).b.any()
 
 
 def test_a_result_from_outside_keeps_a_proof_that_is_better_and_says_what_it_claimed():

@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 from numba import njit
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from manykernels import MKLClassifier, MKLRegressor
@@ -39,7 +40,7 @@ def test_nobody_goes_on_before_all_have_come(threads):
     wanted = np.eye(1, threads, dtype=np.int64)[0]
     for _ in range(20):
         wanted = wanted + np.roll(wanted, -1)
-    np.testing.assert_array_equal(tokens[0], wanted)
+    assert_array_equal(tokens[0], wanted)
 
 
 @njit(nogil=True)
@@ -76,7 +77,7 @@ def test_everybody_hears_each_command(threads):
         meet(gate, threads)
     for other in others:
         other.join()
-    np.testing.assert_array_equal(heard, np.tile(WORDS, (threads - 1, 1)))
+    assert_array_equal(heard, np.tile(WORDS, (threads - 1, 1)))
 
 
 @pytest.mark.parametrize("model", [
@@ -90,8 +91,8 @@ def test_results_do_not_depend_on_the_threads(model):
     model = clone(model).set_params(solver="coordinate", max_iter=6, tol=1e-2)
     fits = [clone(model).set_params(n_jobs=n_jobs).fit(X, Y) for n_jobs in (1, 2, 5)]
     for fit in fits[1:]:
-        np.testing.assert_array_equal(fit.dual_coef_, fits[0].dual_coef_)
-        np.testing.assert_array_equal(fit.kernel_weights_, fits[0].kernel_weights_)
+        assert_array_equal(fit.dual_coef_, fits[0].dual_coef_)
+        assert_array_equal(fit.kernel_weights_, fits[0].kernel_weights_)
     assert len(fits[0].support_) > 10
 
 
@@ -124,4 +125,4 @@ def test_pair_steps_are_the_same_in_other_units(size):
     assert 100 < steps < 10_000 and violation <= 1e-3 and abs(a.sum()) < 1e-9
     assert found[2] <= 1e-3 and abs(found[1] - steps) <= 0.3 * steps
     f, g = K @ a + beta, K @ found[0] + found[3]
-    np.testing.assert_allclose(f, g, atol=0.02)
+    assert_allclose(f, g, atol=0.02)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from problems import make, times
 
 from manykernels import losses
@@ -58,7 +59,7 @@ def test_any_point_becomes_feasible_after_a_change_of_costs_and_labels(loss, fre
         for a in (rng.normal(size=(2, n)), 3 * np.abs(rng.normal(size=(2, n))), -np.ones((2, n)), np.zeros((2, n))):
             start = begin_from(point(a), asked)
             check(start, asked)
-            np.testing.assert_array_equal(start.theta, [0.5, 0.2, 0.1])
+            assert_array_equal(start.theta, [0.5, 0.2, 0.1])
 
 
 @pytest.mark.parametrize("factor", [0.3, 1.0, 2.0, 5.0])
@@ -66,7 +67,7 @@ def test_the_sum_of_a_one_class_problem_stays_one(factor):
     rng, asked = np.random.default_rng(2), problem("one_class")
     start = begin_from(point(factor * rng.dirichlet(np.ones(n), size=2)), asked)
     check(start, asked)
-    np.testing.assert_allclose(start.a.sum(axis=1), 1.0)
+    assert_allclose(start.a.sum(axis=1), 1.0)
 
 
 @pytest.mark.parametrize("free", ["intercept", "nothing"])
@@ -81,8 +82,8 @@ def test_a_feasible_point_and_its_intercept_stay_as_they_are(loss, free):
         for t, (i, j) in enumerate(pair):
             a[t, i], a[t, j] = 0.25, -0.25
     start = begin_from(point(a), asked)
-    np.testing.assert_array_equal(start.a, a)
-    np.testing.assert_array_equal(start.b, [0.3, -0.2])
+    assert_array_equal(start.a, a)
+    assert_array_equal(start.b, [0.3, -0.2])
 
 
 def test_both_outputs_move_only_as_far_as_the_covariates_ask():
@@ -95,19 +96,19 @@ def test_both_outputs_move_only_as_far_as_the_covariates_ask():
     off = near * (1 + 1e-3 * rng.normal(size=near.shape))
     start = begin_from(point(off), asked)
     check(start, asked)
-    np.testing.assert_allclose(start.a, near, atol=0.05)
+    assert_allclose(start.a, near, atol=0.05)
 
 
 def test_the_intercepts_of_covariates_are_cut_to_one_for_each_output_and_those_of_coupled_losses_to_0():
     plain = problem("hinge")
     start = begin_from(point(np.zeros((2, n)), np.array([[0.3, 7.0], [-0.2, 8.0]])), plain)
-    np.testing.assert_array_equal(start.b, [0.3, -0.2])
+    assert_array_equal(start.b, [0.3, -0.2])
     rng = np.random.default_rng(5)
     y, a = times(rng.normal(size=n), rng), rng.normal(size=(1, n))
     cox = Problem(plain.bank, y, losses.get("cox"), LpNorm(2), 1.0, False)
     start = begin_from(point(a, [0.4]), cox)
     assert not start.b.any() and start.dual_a is None
-    np.testing.assert_array_equal(start.a, a)
+    assert_array_equal(start.a, a)
 
 
 def test_a_point_of_other_examples_or_kernels_is_none():

@@ -14,8 +14,8 @@ from streams import rows
 
 from manykernels import MKLClassifier
 from manykernels.kernels import RBF, Linear
-from manykernels.streaming import ArrayFile, DataSource, Processes, Threads, using
-from manykernels.streaming.backends import active_backend, processes
+from manykernels.streaming import ArrayFile, DataSource, Processes, Threads, backends, using
+from manykernels.streaming.backends import active_backend
 
 KERNELS = [("one", RBF(gamma=0.5), [0]), ("two", RBF(gamma="scale"), [1, 2]), ("all", Linear())]
 
@@ -30,7 +30,7 @@ def pools(monkeypatch):
         return made[-1]
 
     monkeypatch.setattr(Processes, "_pool", pool)
-    monkeypatch.setattr(processes, "_last", {})
+    monkeypatch.setattr(backends, "_last", {})
     return made
 
 
@@ -50,7 +50,7 @@ def test_handles_become_the_objects_that_were_given_and_bytes_are_counted(pools)
             ("right", [1.0, 2.0], 3), ("left", [1.0, 2.0], 4), ("plain", [1.0, 2.0], 5)]  # fmt: skip
         second = backend.share([3.0])
         assert backend.run(lambda x, y: (x, y), [(held[0], second)]) == [("left", [3.0])]
-        assert list(processes._last) == [second.path]  # a worker keeps the last shared object, and no shard
+        assert list(backends._last) == [second.path]  # a worker keeps the last shared object, and no shard
         assert backend.run(lambda x: x, [(first,), (second,), (held[1],)]) == [[1.0, 2.0], [3.0], "right"]
         backend.close()
         assert not os.path.exists(folder) and pools[-1]._shutdown
@@ -69,7 +69,7 @@ def test_a_pool_that_dies_is_replaced_twice_and_then_named(pools, deaths):
 
     backend = Processes(1)
     backend.open()
-    if deaths < processes.MAX_TRIES:
+    if deaths < backends.MAX_TRIES:
         assert backend.run(mortal, [(1,), (2,), (3,)]) == [10, 20, 30]
     else:
         with pytest.raises(RuntimeError, match="died 3 times in a row"):

@@ -7,11 +7,12 @@ import time
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from streams import assert_same, groups, implicit, matrices, sequences
 
 from manykernels import KernelStack, MKLClassifier
 from manykernels.streaming import ArrayFile, Cluster, Threads, using
-from manykernels.streaming.backends import cluster as cluster_module
+from manykernels.streaming import backends as cluster_module
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -44,7 +45,7 @@ def test_the_active_client_is_used_and_gives_the_fit_in_memory(client, tmp_path)
     named = model(kernels, solver).fit(table, "label")
     assert_same(named, whole)
     assert named.feature_names_in_.tolist() == list("abcdef")
-    np.testing.assert_array_equal(named.predict(table), named.predict(frame[list("abcdef")]))
+    assert_array_equal(named.predict(table), named.predict(frame[list("abcdef")]))
 
 
 def test_a_bag_of_file_paths_is_the_source_of_these_files(client, tmp_path):
@@ -52,7 +53,7 @@ def test_a_bag_of_file_paths_is_the_source_of_these_files(client, tmp_path):
     bag = db.from_sequence(source.paths, npartitions=2)
     found = model(kernels, solver, 1e-4).fit(bag, "class")
     assert found.objective_ == model(kernels, solver, 1e-4).fit(source, "class").objective_
-    np.testing.assert_array_equal(found.predict(bag), found.predict(X))
+    assert_array_equal(found.predict(bag), found.predict(X))
     with pytest.raises(ValueError, match="a bag that holds 3: a bag of file paths is wanted"):
         found.fit(db.from_sequence([3, 4]), y)
     with pytest.raises(ValueError, match="all must be of one kind and end in one of .fa, "):
@@ -102,7 +103,7 @@ def test_bytes_of_a_round_are_those_of_the_support(client, tmp_path):
     support, sent = np.array(found, dtype=float).T
     slope, offset = np.polyfit(support, sent, 1)
     assert 0 < slope < 500  # a row of 5 numbers, its features and its coefficient
-    np.testing.assert_allclose(sent, slope * support + offset, rtol=0.1)
+    assert_allclose(sent, slope * support + offset, rtol=0.1)
 
 
 def test_another_version_at_the_workers_is_refused(client, tmp_path, monkeypatch):

@@ -5,14 +5,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from manykernels import Views, losses
-from manykernels.banks import PairwiseBank
 from manykernels.kernels import RBF, Cosine, KernelList, Linear
 from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
 from manykernels.sequences import Sequences
-from manykernels.solution import Solution, Status
+from manykernels.solution import Status
 from manykernels.solvers import Monitor, solve
 from manykernels.streaming import DataSource, driver, moments
 from manykernels.streaming.driver import ActiveKernels, Driver, DriverOptions
@@ -125,8 +125,8 @@ def test_a_round_prices_every_example_and_certifies_the_whole_problem(T):
         run, active = make(stream, Y, T)
         rows = np.sort(rng.permutation(np.flatnonzero(c > 0))[:31])
         small = run._problem(rows, X[rows])
-        np.testing.assert_array_equal(small.Y, Y[:, rows])
-        np.testing.assert_array_equal(small.c, np.tile(c[rows], (T, 1)))
+        assert_array_equal(small.Y, Y[:, rows])
+        assert_array_equal(small.c, np.tile(c[rows], (T, 1)))
         found = solve(small, "newton", 1e-6)
         whole = Problem(active.bank(X), Y, losses.get("hinge"), LpNorm(2), np.tile(c, (T, 1)))
         a = np.zeros((T, n))
@@ -140,14 +140,14 @@ def test_a_round_prices_every_example_and_certifies_the_whole_problem(T):
             assert list(priced) == list(range(len(stream.shards))) == sorted(priced)
             for k, shard in enumerate(stream.shards):
                 mine = np.arange(shard.first, shard.first + shard.n)
-                np.testing.assert_allclose(priced[k].losses, values[:, mine].sum(axis=1), rtol=1e-6)
+                assert_allclose(priced[k].losses, values[:, mine].sum(axis=1), rtol=1e-6)
                 assert priced[k].violators == np.count_nonzero(score[mine] > 1e-7)
                 order = mine[np.argsort(-score[mine], kind="stable")]
                 most = min(np.count_nonzero(score[mine] > 1e-7), max(16, -(-4 * max(room, 1) * shard.n // n)))
                 assert set(priced[k].rows) == set(order[:most])
-                np.testing.assert_allclose(priced[k].values, score[priced[k].rows], rtol=1e-5)
+                assert_allclose(priced[k].values, score[priced[k].rows], rtol=1e-5)
                 if most:
-                    np.testing.assert_array_equal(priced[k].X, X[priced[k].rows])
+                    assert_array_equal(priced[k].X, X[priced[k].rows])
         record = run._certificate(small, found, priced)
         q = np.array([np.einsum("ti,ij,tj", a, K, a) for K in whole.bank.matrices()])
         exact = whole.certificate(whole.losses(f, found.b), a, found.b, found.theta, q)
@@ -174,12 +174,12 @@ def check_growth(run, small, found, priced, rows, X, score, T):
     for room in (3, 10, 200):
         both, data_, warm = run._grow(small, rows, X[rows], found, priced, room)
         assert (np.diff(both) > 0).all()
-        np.testing.assert_array_equal(data_, X[both])
+        assert_array_equal(data_, X[both])
         joined = np.setdiff1d(both, rows)
         best = np.argsort(-score, kind="stable")[: min(room, np.count_nonzero(score > 1e-7))]
         assert set(joined) == set(best)
         stayed = np.intersect1d(both, rows)
-        np.testing.assert_array_equal(warm.a[:, np.isin(both, stayed)], found.a[:, np.isin(rows, stayed)])
+        assert_array_equal(warm.a[:, np.isin(both, stayed)], found.a[:, np.isin(rows, stayed)])
         assert not warm.a[:, np.isin(both, joined)].any() and warm.theta is found.theta
         assert set(rows[found.a.any(axis=0)]) <= set(both)  # the support always stays
 
@@ -201,10 +201,10 @@ def test_examples_stay_by_their_slack_in_any_output(monkeypatch):
         assert (np.diff(keep) > 0).all() and len(keep) == count
         assert slack[keep].max() <= np.delete(slack, keep).min(initial=np.inf)
         run.options = replace(run.options, max_active=12)  # less than the support has
-        np.testing.assert_array_equal(run._needed(small, found, 10), np.flatnonzero(found.a.any(axis=0)))
+        assert_array_equal(run._needed(small, found, 10), np.flatnonzero(found.a.any(axis=0)))
         run.options = replace(run.options, max_active=60)
         run.history = [{}] * 3  # later all stay, if there is room
-        np.testing.assert_array_equal(run._needed(small, found, 10), np.arange(50))
+        assert_array_equal(run._needed(small, found, 10), np.arange(50))
         assert len(run._needed(small, found, 11)) < 50
 
 
@@ -222,7 +222,7 @@ def test_the_first_examples_are_of_all_classes_with_cost_and_follow_the_seed(mon
         assert set(rare) <= set(rows)  # fewer than their share: all of them, and more of the others
         for y in Y:
             assert min(np.sum(y[rows] > 0), np.sum(y[rows] < 0)) >= min(6, np.sum((y > 0) & (c > 0)))
-        np.testing.assert_array_equal(run._first(), rows)
+        assert_array_equal(run._first(), rows)
         other, _ = make(stream, Y, 2)
         other.options = replace(run.options, seed=1)
         assert not np.array_equal(other._first(), rows)
@@ -280,11 +280,11 @@ def test_the_best_certified_round_is_the_result_with_its_own_examples(monkeypatc
         assert len(rounds) == 3 and found.solution.gap == 0.1 and not found.solution.converged
         assert found.solution.status is Status.STEPS and found.solution.n_iter == 3
         assert found.solution.primal == rounds[1][1]
-        np.testing.assert_array_equal(found.X, X[found.rows])
-        np.testing.assert_array_equal(found.rows, actives[1][rounds[1][0].a.any(axis=0)])
+        assert_array_equal(found.X, X[found.rows])
+        assert_array_equal(found.rows, actives[1][rounds[1][0].a.any(axis=0)])
         assert not np.array_equal(actives[1], actives[2])
-        np.testing.assert_array_equal(found.solution.a, rounds[1][0].a[:, rounds[1][0].a.any(axis=0)])
-        np.testing.assert_array_equal(found.solution.theta, rounds[1][0].theta)
+        assert_array_equal(found.solution.a, rounds[1][0].a[:, rounds[1][0].a.any(axis=0)])
+        assert_array_equal(found.solution.theta, rounds[1][0].theta)
 
 
 def test_a_round_is_solved_as_far_as_the_last_gap_asks(monkeypatch):
@@ -339,43 +339,3 @@ def test_the_last_round_is_certified_by_all_examples_and_recorded_so(monkeypatch
     exact = whole.certificate(whole.losses(f, found.solution.b), a, found.solution.b, found.solution.theta, q)
     assert last["primal"] == pytest.approx(exact.primal, rel=1e-6) == found.solution.primal
     assert last["gap"] == found.solution.gap != first["gap"]
-
-
-def test_a_round_counts_all_violators_and_the_first_examples_leave_room(monkeypatch):
-    X, Y, c, w = data(1)
-    monkeypatch.setattr(driver, "MIN_ACTIVE", 2)
-    with Stream(Pieces(X), 1) as stream:
-        stream.arrange(Y, c, None)
-        run, _ = make(stream, Y, 1)
-        rows = np.sort([np.flatnonzero((Y[0] > 0) & (c > 0))[0], np.flatnonzero((Y[0] < 0) & (c > 0))[0]])
-        monkeypatch.setattr(run, "_room", lambda *_: 0)  # every shard answers, with 16 examples at most
-        *_, found, record = run._round(rows, X[rows], None, 1e-2)
-        assert (
-            record["violators"] == sum(p.violators for p in found.values()) > sum(len(p.rows) for p in found.values())
-        )
-        assert record["iteration"] == 1 and record["n_active"] == 2
-        for most, size in ((90, 9), (8, 4), (3, 2)):
-            assert len(make(stream, Y, 1, max_active=most)[0]._first()) == size
-
-
-def test_the_busiest_worker_is_the_one_with_the_longest_sum():
-    answers = [SimpleNamespace(who=who, seconds=s) for who, s in (("a", 1.0), ("b", 2.0), ("a", 1.5), ("c", 0.1))]
-    assert driver._busiest(answers) == 2.5
-
-
-def test_a_moved_solution_keeps_everything_but_a():
-    old = Solution(np.array([0.3]), np.ones((1, 3)), np.array([0.7]), primal=2.0, dual=1.0, gap=0.5)
-    new = driver._moved(old, np.zeros((1, 2)))
-    assert (new.primal, new.dual, new.gap) == (2.0, 1.0, 0.5) and new.a.shape == (1, 2)
-    assert new.b == [0.7] and new.theta == [0.3]
-
-
-def test_a_bank_of_active_examples_has_the_scales_of_all():
-    X, Y, c, w = data(1)
-    with Stream(Pieces(X), 1) as stream:
-        stream.arrange(Y, c, w)
-        _, active = make(stream, Y, 1)
-    rows = np.arange(3, 40, 2)
-    whole = PairwiseBank(active.kernels, X, weights=w, dtype=np.float64)
-    np.testing.assert_allclose(active.bank(X[rows]).scale, whole.scale, rtol=1e-9)
-    np.testing.assert_allclose(active.bank(X[rows]).matrices(), whole.matrices(rows=rows), rtol=1e-4, atol=1e-5)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from manykernels import MKLClassifier, losses
 from manykernels.kernels import RBF, KernelList, Linear
@@ -75,8 +76,8 @@ def test_a_run_of_some_outputs_is_the_problem_of_these_outputs(stream, small, ou
     problem = Problem(run.kernels.bank(X), Y[outputs], losses.get("hinge"), LpNorm(2), np.ones(Y[outputs].shape))
     whole = solve(problem, "newton", 1e-6)
     assert found.solution.gap <= 1e-3 and found.solution.primal == pytest.approx(whole.primal, rel=2e-3)
-    np.testing.assert_allclose(found.solution.theta, whole.theta, atol=0.03)
-    np.testing.assert_array_equal(found.X, X[found.rows])
+    assert_allclose(found.solution.theta, whole.theta, atol=0.03)
+    assert_array_equal(found.X, X[found.rows])
     assert found.solution.a.shape == (len(Y[outputs]), len(found.rows)) and found.solution.a.any(axis=0).all()
     assert found.solution.history[-1]["support"] == len(found.rows)  # examples, not entries of a
 
@@ -106,9 +107,9 @@ def test_each_round_leaves_the_point_from_which_the_next_one_goes_on(stream, sma
     assert len(slot.written) == done.solution.n_iter > 1 and [s["done"] for s in slot.written][-2:] == [False, True]
     assert slot.file.parts[0] == {} and slot.file.parts[1]["state"]["done"]
     last = slot.written[-1]
-    np.testing.assert_array_equal(last["rows"], done.rows)
+    assert_array_equal(last["rows"], done.rows)
     for name in ("a", "theta", "b"):
-        np.testing.assert_array_equal(last[name], getattr(done.solution, name))
+        assert_array_equal(last[name], getattr(done.solution, name))
     assert last["b"].any() and last["gap"] == done.solution.gap == last["best"]["gap"]
     assert last["best"]["primal"] == done.solution.primal and last["best"]["dual"] == done.solution.dual
     for k, state in enumerate(slot.written[:-1]):
@@ -122,8 +123,8 @@ def test_each_round_leaves_the_point_from_which_the_next_one_goes_on(stream, sma
         found = run.run()
         assert told == [(state["gap"], state["time"])]
         assert found.solution.n_iter == done.solution.n_iter and len(again.written) == done.solution.n_iter - k - 1
-        np.testing.assert_array_equal(found.rows, done.rows)
-        np.testing.assert_allclose(found.solution.a, done.solution.a, atol=1e-6)
+        assert_array_equal(found.rows, done.rows)
+        assert_allclose(found.solution.a, done.solution.a, atol=1e-6)
         assert found.solution.history[k]["time"] == state["history"][k]["time"] <= found.solution.history[-1]["time"]
 
 
@@ -144,8 +145,8 @@ def test_a_point_whose_active_examples_alone_are_solved_is_not_the_end(stream, s
     monkeypatch.setattr(driver, "solve", lambda *a, **k: pytest.fail("it is solved already"))
     same = make(stream, kept=solved).run()
     assert not solved.written and same.solution.converged and same.solution.status is Status.REACHED
-    np.testing.assert_array_equal(same.rows, whole.rows)
-    np.testing.assert_array_equal(same.X, X[whole.rows])
+    assert_array_equal(same.rows, whole.rows)
+    assert_array_equal(same.X, X[whole.rows])
     assert same.solution.gap == whole.solution.gap and same.solution.n_iter == whole.solution.n_iter
 
 

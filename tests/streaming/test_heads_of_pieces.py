@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 
 from manykernels.streaming import DataSource, shards
-from manykernels.streaming.examples import BEGINNING, beginning, numbers_of
+from manykernels.streaming.shards import BEGINNING, beginning, numbers_of
 
 rng = np.random.default_rng(1)
 DATA = rng.normal(size=(60, 3))
@@ -41,9 +42,9 @@ def test_the_head_is_of_the_first_block_with_examples(sizes, most, monkeypatch, 
     if not n:
         assert found.head is None and found.beginning == b""
         return
-    np.testing.assert_array_equal(found.head, DATA[: min(n, most)])
+    assert_array_equal(found.head, DATA[: min(n, most)])
     assert found.beginning == DATA[: min(n, most, BEGINNING)].tobytes()
-    np.testing.assert_array_equal(found.y, Y[: sum(sizes)])
+    assert_array_equal(found.y, Y[: sum(sizes)])
 
 
 def test_the_beginning_is_of_sixteen_examples_in_any_type():
@@ -54,6 +55,6 @@ def test_the_beginning_is_of_sixteen_examples_in_any_type():
     changed[15], changed[16] = DATA[15], 0.0
     assert beginning(changed) == beginning(DATA)
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "c": [True, False], "d": [0.5, np.nan]})
-    np.testing.assert_array_equal(numbers_of(frame), [[1, np.nan, 1, 0.5], [2, np.nan, 0, np.nan]])
+    assert_array_equal(numbers_of(frame), [[1, np.nan, 1, 0.5], [2, np.nan, 0, np.nan]])
     assert numbers_of(["a", "b"]) is None and beginning(["a", "b"]) == b""
-    np.testing.assert_array_equal(numbers_of(DATA.astype(np.float32)[:2]), DATA[:2].astype(np.float32))
+    assert_array_equal(numbers_of(DATA.astype(np.float32)[:2]), DATA[:2].astype(np.float32))

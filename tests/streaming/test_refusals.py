@@ -102,7 +102,7 @@ def test_targets_columns_and_classes_that_do_not_fit(source, tmp_path):
     model = MKLClassifier([Linear()])
     with pytest.raises(ValueError, match="y has 7 targets, and ArrayFile.*has 300 examples"):
         model.fit(X, y[:7])
-    with pytest.raises(ValueError, match="a .npy file holds one array; give y as an array"):
+    with pytest.raises(ValueError, match="X.npy holds one array; give y as an array"):
         model.fit(X, "label")
     with pytest.raises(ValueError, match="one class only"):
         model.fit(X, np.ones(300))

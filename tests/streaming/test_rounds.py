@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from streams import groups, implicit, rows, sequences
 
 from manykernels import MKLClassifier, load
@@ -41,7 +42,7 @@ def test_a_fit_that_was_killed_goes_on_from_its_last_round(tmp_path, monkeypatch
     times = [step["time"] for step in model.history_]  # seconds of this fit, before the stop and after
     assert times == sorted(times) and times[-1] <= times[1] + 1 + time.perf_counter() - begun
     assert len(model.history_) == rounds and model.objective_ == pytest.approx(objective, rel=1e-9)
-    np.testing.assert_allclose(model.kernel_weights_, weights, rtol=1e-6)
+    assert_allclose(model.kernel_weights_, weights, rtol=1e-6)
 
     def never(*args, **options):
         raise AssertionError("it is solved already")
@@ -50,7 +51,7 @@ def test_a_fit_that_was_killed_goes_on_from_its_last_round(tmp_path, monkeypatch
     again = MKLClassifier(kernels, solver=solver, tol=1e-5, C=1.0, n_jobs=1, checkpoint=tmp_path / "fit.ckpt").fit(
         source, y
     )
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert_array_equal(again.decision_function(X), model.decision_function(X))
     assert again.duality_gap_ == model.duality_gap_ <= 1e-5
     monkeypatch.undo()
     with pytest.raises(ValueError, match="belongs to another fit"):
@@ -90,7 +91,7 @@ def test_a_streamed_model_is_saved_and_read_as_any_other(tmp_path):
     texts, y, source, kernels, solver = sequences(tmp_path, 300)
     model = MKLClassifier(kernels, solver=solver).fit(source, "class")
     model.save(tmp_path / "model.mk")
-    np.testing.assert_array_equal(load(tmp_path / "model.mk").decision_function(texts), model.decision_function(texts))
+    assert_array_equal(load(tmp_path / "model.mk").decision_function(texts), model.decision_function(texts))
 
 
 def test_moments_of_parts_are_those_of_the_whole():
@@ -99,10 +100,8 @@ def test_moments_of_parts_are_those_of_the_whole():
     w = np.random.default_rng(0).uniform(size=200)
     parts = merge(moments_of(x[:30], w[:30]), merge(moments_of(x[30:31], w[30:31]), moments_of(x[31:], w[31:])))
     for found, expected in zip(parts, moments_of(x, w), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-10)
-    np.testing.assert_allclose(
-        parts[2] / w.sum(), np.average((x - np.average(x, axis=0, weights=w)) ** 2, axis=0, weights=w)
-    )
+        assert_allclose(found, expected, rtol=1e-10)
+    assert_allclose(parts[2] / w.sum(), np.average((x - np.average(x, axis=0, weights=w)) ** 2, axis=0, weights=w))
 
 
 @pytest.mark.parametrize("letters", ["ACGT", "ACDEFGHIKLMNPQRSTVWY"])
@@ -158,8 +157,8 @@ def test_active_examples_bring_their_own_targets_and_costs(tmp_path, monkeypatch
 
     def checked(self, active, X):
         problem = make(self, active, X)
-        np.testing.assert_allclose(problem.c, weight[active][None])
-        np.testing.assert_array_equal(problem.Y, 2.0 * y[active][None] - 1)
+        assert_allclose(problem.c, weight[active][None])
+        assert_array_equal(problem.Y, 2.0 * y[active][None] - 1)
         rounds.append(not np.array_equal(active, np.arange(len(active))))
         return problem
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from streams import assert_same, groups, implicit, matrices, rows, sequences
 
 from manykernels import KernelStack, MKLClassifier, MKLRegressor
@@ -26,9 +27,9 @@ def test_streamed_by_threads(tmp_path, name, p):
         source, "class" if name == "sequences" else y
     )
     assert_same(streamed, whole)
-    np.testing.assert_array_equal(streamed.classes_, whole.classes_)
-    np.testing.assert_allclose(streamed.decision_function(X), objective, atol=2e-3)
-    np.testing.assert_allclose(streamed.decision_function(source), streamed.decision_function(X), rtol=1e-9, atol=1e-11)
+    assert_array_equal(streamed.classes_, whole.classes_)
+    assert_allclose(streamed.decision_function(X), objective, atol=2e-3)
+    assert_allclose(streamed.decision_function(source), streamed.decision_function(X), rtol=1e-9, atol=1e-11)
     assert weights.shape == streamed.kernel_weights_.shape
     assert len(streamed.support_) == streamed.dual_coef_.shape[1] <= streamed.history_[-1]["n_active"] < len(y)
 
@@ -53,8 +54,8 @@ def test_processes_give_what_threads_give(tmp_path, name):
     with using(Processes(2)):
         model.fit(source, y)
     assert model.objective_ == pytest.approx(threads[0], rel=1e-12)
-    np.testing.assert_allclose(model.kernel_weights_, threads[1], rtol=1e-9)
-    np.testing.assert_allclose(model.dual_coef_, threads[2], atol=1e-9)
+    assert_allclose(model.kernel_weights_, threads[1], rtol=1e-9)
+    assert_allclose(model.dual_coef_, threads[2], atol=1e-9)
     assert all(step["bytes"] > 0 for step in model.history_)
 
 
@@ -71,8 +72,8 @@ def test_every_normalisation_and_weights_of_examples(tmp_path, normalize):
     found = whole.objective_, whole.kernel_weights_, whole.kernel_scale_
     model.fit(ArrayFile(tmp_path / "X.npy", rows=150), y, weight)
     assert model.objective_ == pytest.approx(found[0], rel=1e-6)
-    np.testing.assert_allclose(model.kernel_weights_, found[1], atol=1e-3)
-    np.testing.assert_allclose(model.kernel_scale_, found[2], rtol=1e-9)
+    assert_allclose(model.kernel_weights_, found[1], atol=1e-3)
+    assert_allclose(model.kernel_scale_, found[2], rtol=1e-9)
 
 
 def test_words_at_their_positions_count_with_the_weights_of_their_examples(tmp_path):
@@ -81,7 +82,7 @@ def test_words_at_their_positions_count_with_the_weights_of_their_examples(tmp_p
     weight = np.random.default_rng(3).uniform(0.1, 3, size=len(X)) * np.where(y > 0, 3.0, 1.0)
     model = MKLClassifier(kernels, normalize="multiplicative", solver="coordinate")
     scale = model.fit(X, y, weight).kernel_scale_
-    np.testing.assert_allclose(model.fit(source, "class", weight).kernel_scale_, scale, rtol=1e-9)
+    assert_allclose(model.fit(source, "class", weight).kernel_scale_, scale, rtol=1e-9)
     assert not np.allclose(model.fit(X, y).kernel_scale_, scale, rtol=1e-4)
 
 
@@ -97,8 +98,8 @@ def test_several_classes(tmp_path, multi_class):
     found = whole.objective_, whole.kernel_weights_, whole.decision_function(X)
     model.fit(source, y)
     assert model.objective_ == pytest.approx(found[0], rel=1e-8)
-    np.testing.assert_allclose(model.kernel_weights_, found[1], atol=1e-3)
-    np.testing.assert_allclose(model.decision_function(source), found[2], atol=1e-2)
+    assert_allclose(model.kernel_weights_, found[1], atol=1e-3)
+    assert_allclose(model.decision_function(source), found[2], atol=1e-2)
     assert {step.get("class") for step in model.history_} == ({0, 1, 2} if multi_class == "ovr" else {None})
 
 

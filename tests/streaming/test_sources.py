@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from streams import rows
 
 from manykernels import MKLClassifier
@@ -91,18 +92,16 @@ def test_rows_and_targets_come_back_in_blocks_and_fit_as_in_memory(tmp_path, kin
     source = pickle.loads(pickle.dumps(source))
     named = source if not isinstance(target, str) else source.with_target(target)
     blocks = [block for piece in named.pieces() for block in named.read(piece)]
-    np.testing.assert_array_equal(np.concatenate([np.asarray(block) for block, _ in blocks]), X)
+    assert_array_equal(np.concatenate([np.asarray(block) for block, _ in blocks]), X)
     assert max(len(block) for block, _ in blocks) <= 70
     if isinstance(target, str):
-        np.testing.assert_array_equal(np.concatenate([labels for _, labels in blocks]), y)
+        assert_array_equal(np.concatenate([labels for _, labels in blocks]), y)
     with using(Threads(2)):
         model = MKLClassifier(KERNELS, tol=1e-5).fit(source, target)
     assert model.objective_ == pytest.approx(objective, rel=1e-5)
-    np.testing.assert_allclose(model.kernel_weights_, weights, atol=3e-3)
+    assert_allclose(model.kernel_weights_, weights, atol=3e-3)
     expected = model.decision_function(pd.DataFrame(X, columns=NAMES) if hasattr(model, "feature_names_in_") else X)
-    np.testing.assert_allclose(
-        model.decision_function(source), expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max()
-    )
+    assert_allclose(model.decision_function(source), expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
 
 
 def test_kernels_name_the_columns_of_tables(tmp_path):

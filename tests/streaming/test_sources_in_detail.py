@@ -2,19 +2,17 @@
 
 import os
 import pickle
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from streams import rows
 
-from manykernels import MKLClassifier
-from manykernels.kernels import RBF, Linear
 from manykernels.losses import Hinge
-from manykernels.streaming import ArrayFile, Cluster, CSVFiles, DaskCollection, FastaFiles, HDF5File, ZarrArray
+from manykernels.streaming import ArrayFile, CSVFiles, DaskCollection, FastaFiles, HDF5File, ZarrArray
+from manykernels.streaming.files import from_paths
 from manykernels.streaming.shards import SentModel, Shard, load
-from manykernels.streaming.sources.paths import from_paths
 from manykernels.streaming.stream import Stream
 
 rng = np.random.default_rng(3)
@@ -28,27 +26,7 @@ def test_targets_of_several_files_stay_beside_their_examples(tmp_path):
     with Stream(CSVFiles(tmp_path / "*.csv", rows=15).with_target("label"), 1) as stream:
         assert stream.y.tolist() == list(range(90))
         stream.arrange(np.ones((1, 90)), np.ones(90), None)
-        np.testing.assert_array_equal(
-            stream.fetch(np.array([3, 19, 20, 74, 75, 89]))["a"], X[[3, 19, 20, 74, 75, 89], 0]
-        )
-
-
-@pytest.mark.parametrize("multi_class", ["ovr", "shared"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_classes_and_weights_of_a_source_are_those_in_memory(multi_class, weighted, tmp_path):
-    X, _ = rows(120)
-    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2], [-0.5, 0.5])
-    np.save(tmp_path / "X.npy", X)
-    options = {"sample_weight": rng.uniform(0.1, 3.0, 120)} if weighted else {}
-    kernels = [("a", RBF(0.5), [0]), ("b", RBF("scale"), [1, 2]), ("c", Linear())]
-    model = MKLClassifier(kernels, C=1.0, tol=1e-5, multi_class=multi_class, n_jobs=1)
-    whole = model.fit(X, y, **options)
-    scale, weights, decision = whole.kernel_scale_, whole.kernel_weights_, whole.decision_function(X)
-    found = model.fit(ArrayFile(tmp_path / "X.npy", rows=37), y, **options)
-    np.testing.assert_allclose(found.kernel_scale_, scale, rtol=1e-6)
-    np.testing.assert_allclose(found.kernel_weights_, weights, atol=2e-2)
-    np.testing.assert_allclose(found.decision_function(X), decision, atol=0.03)
-    assert (np.diff(found.support_) > 0).all() and found.dual_coef_.shape == (3, len(found.support_))
+        assert_array_equal(stream.fetch(np.array([3, 19, 20, 74, 75, 89]))["a"], X[[3, 19, 20, 74, 75, 89], 0])
 
 
 def test_an_array_is_found_by_its_name_with_or_without_the_ending(tmp_path):
@@ -86,7 +64,7 @@ def test_partitions_are_cut_into_blocks_with_all_their_rows(dtype):
     source = DaskCollection(da.from_array(X, chunks=(9, 2)), rows=4)
     blocks = [block for piece in source.pieces() for block, _ in source.read(piece)]
     assert [len(block) for block in blocks] == [4, 4, 1, 4, 4, 1, 4, 1]
-    np.testing.assert_array_equal(np.concatenate(blocks), X)
+    assert_array_equal(np.concatenate(blocks), X)
     assert {block.dtype for block in blocks} == {np.dtype(np.float32 if dtype is np.float32 else np.float64)}
     sent = pickle.loads(pickle.dumps(source))  # a worker gets the source without the partitions
     assert sent.delayed(0) is None and sent.pieces() == source.pieces() and repr(sent) == repr(source)
@@ -100,7 +78,7 @@ def test_a_shard_is_loaded_from_the_piece_that_a_worker_has_computed():
     X = rng.normal(size=(10, 2))
     source = pickle.loads(pickle.dumps(DaskCollection(da.from_array(X, chunks=(5, 2)), rows=2)))
     shard = load(Shard(source, 1, source.fingerprint(1), first=5, n=5), X[5:])
-    np.testing.assert_array_equal(np.concatenate(list(shard.blocks())), X[5:])
+    assert_array_equal(np.concatenate(list(shard.blocks())), X[5:])
     assert [(part.start, part.stop) for part, _ in shard.parts()] == [(0, 2), (2, 4), (4, 5)]
 
 
@@ -116,37 +94,9 @@ def test_a_model_that_was_sent_decides_as_here():
     model = SentModel(Made(), A, np.array([0.5]), b, Hinge(), slice(1, 3), 7)
     X = rng.normal(size=(4, 2))
     again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(model.decision(X), 3.5 * A * X[:, 0] + b[:, None])
-    np.testing.assert_array_equal(again.decision(X), model.decision(X))
+    assert_array_equal(model.decision(X), 3.5 * A * X[:, 0] + b[:, None])
+    assert_array_equal(again.decision(X), model.decision(X))
     assert again.outputs == slice(1, 3) and again.room == 7 and isinstance(again.loss, Hinge)
-
-
-def test_a_cluster_spreads_its_shards_over_all_workers_and_tries_again():
-    pytest.importorskip("distributed")
-    from manykernels import __version__
-
-    asked = []
-
-    def submit(function, *args, **options):
-        asked.append((function, args, options))
-        return len(asked)
-
-    threads = {"b": 3, "a": 2, "c": 1}
-    client = SimpleNamespace(
-        scheduler=SimpleNamespace(address="tcp://here"), status="running", submit=submit,
-        run=lambda *a, **k: dict.fromkeys(threads, __version__), nthreads=lambda: threads,
-    )  # fmt: skip
-    cluster = Cluster(client, retries=5)
-    cluster.open()
-    assert cluster.width == 6 and cluster.sent == 0 and not cluster.keeps_blocks and not cluster.here
-    shards = [Shard(SimpleNamespace(delayed=lambda piece: None), k) for k in range(4)]
-    assert cluster.hold(shards) == [1, 2, 3, 4]
-    assert [options["workers"] for *_, options in asked] == [["a"], ["b"], ["c"], ["a"]]
-    assert [args[0].piece for _, args, _ in asked] == [0, 1, 2, 3]
-    assert all(options["allow_other_workers"] and options["retries"] == 5 for *_, options in asked)
-    cluster.share([1.0, 2.0])
-    function, (packed,), _ = asked[-1]
-    assert function(packed) == [1.0, 2.0] and cluster.sent == len(packed)
 
 
 def test_the_fingerprint_of_a_zarr_array_follows_all_its_files_and_no_others(tmp_path):

@@ -11,8 +11,9 @@ import pytest
 from manykernels import MKLClassifier
 from manykernels.kernels import RBF, KernelList, Linear
 from manykernels.sequences import Sequences
-from manykernels.streaming import ArrayFile, CSVFiles, DataSource, FastaFiles, ParquetFiles, driver, moments
-from manykernels.streaming.sources.base import as_in_memory, find_files
+from manykernels.streaming import ArrayFile, CSVFiles, DataSource, FastaFiles, ParquetFiles, moments
+from manykernels.streaming.arrays import as_in_memory
+from manykernels.streaming.files import find_files
 from manykernels.streaming.stream import Stream
 from manykernels.strings import WeightedDegree
 
@@ -171,18 +172,6 @@ def test_arrays_are_refused_by_their_shape_their_objects_and_their_targets(tmp_p
         next(source.read((0, 5)))
 
 
-def test_targets_are_those_of_their_rows_and_leave_the_source_as_it_was(tmp_path):
-    y = np.arange(n)
-    np.savez(tmp_path / "d.npz", X=X, y=y)
-    plain = ArrayFile(tmp_path / "d.npz", "X", rows=11)
-    named = plain.with_target("y")
-    assert plain.target is None and named.target == "y" and named.pieces() == plain.pieces()
-    found = [(block, own) for piece in named.pieces() for block, own in named.read(piece)]
-    np.testing.assert_array_equal(np.concatenate([own for _, own in found]), y)
-    np.testing.assert_array_equal(np.concatenate([block for block, _ in found]), X)
-    assert next(plain.read((0, 4)))[1] is None
-
-
 def test_pieces_have_256_rows_at_least_and_cover_all(tmp_path):
     wide = np.zeros((600, 5000))
     np.save(tmp_path / "w.npy", wide)
@@ -280,16 +269,6 @@ def test_sequences_are_read_by_their_own_alphabet_window_and_blocks(tmp_path):
         list(FastaFiles(tmp_path / "p.fa", unknown="error").read(source.paths[0]))
 
 
-def test_too_little_memory_for_the_active_examples_reaches_their_bank(tmp_path, monkeypatch):
-    """The limit of the fit is that of the bank of the active examples."""
-    seen, true = [], driver.choose_bank
-    monkeypatch.setattr(driver, "choose_bank", lambda *a, **options: seen.append(options) or true(*a, **options))
-    y = np.where(X[:, 0] > 0, "a", "b")
-    model = MKLClassifier([RBF(0.1)], C=1.0, memory_limit=3e8, n_jobs=1, tol=1e-2).fit(Blocks(X), y)
-    assert model.duality_gap_ <= 1e-2 and seen
-    assert {(o["memory_limit"] is not None, o["n_jobs"], o["tol"]) for o in seen} == {(True, 1, 1e-2)}
-
-
 class Moody(Blocks):
     """Gives its rows as they are at first, and then changed in one piece."""
 
@@ -334,22 +313,3 @@ def test_a_table_that_still_holds_its_target_is_refused():
         pass
     with pytest.raises(ValueError, match="gave an X with the column 'b'"):
         MKLClassifier([RBF(0.1)], C=1.0).fit(Leaky(frame), "b")
-
-
-def test_blocks_of_other_columns_are_refused_within_a_piece_and_between_pieces():
-    class Uneven(Blocks):
-        def read(self, piece):
-            for block, _ in super().read(piece):
-                yield block[:5], None
-                yield self.cut(block[5:], piece), None
-
-    frame = pd.DataFrame(X, columns=list("abc"))
-    for data, cut in ((X, lambda x, piece: x[:, :2]), (frame, lambda x, piece: x[["a", "c"]])):
-        source = Uneven(data)
-        source.cut = cut
-        with pytest.raises(ValueError, match="give every block the same columns"), Stream(source, 1):
-            pass
-    between = Blocks(frame)
-    between.read = lambda piece: iter([((frame[:15] if piece == 0 else frame[["b", "a", "c"]][15:30]), None)])
-    with pytest.raises(ValueError, match="the same columns in another order"), Stream(between, 1):
-        pass

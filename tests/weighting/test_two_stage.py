@@ -6,6 +6,7 @@ import cvxpy
 import numpy as np
 import pytest
 from conic import prove
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.exceptions import ConvergenceWarning
@@ -43,7 +44,7 @@ def weights(rule, S, y, c=1.0, loss=None, **options):
     bank = DenseBank.from_scaled(np.array(S), [f"k{m}" for m in range(len(S))])
     fixed, cost = rule.bind(bank, y, c, loss or losses.Hinge(), **options)
     assert fixed.weights.min() >= 0 and fixed.weights.sum() == pytest.approx(1)
-    np.testing.assert_array_equal(cost, np.broadcast_to(c, cost.shape))
+    assert_array_equal(cost, np.broadcast_to(c, cost.shape))
     return fixed.weights
 
 
@@ -54,23 +55,23 @@ def centred(K):
 
 def test_uniform_is_the_mean_of_the_kernels(data):
     X, y, S = data
-    np.testing.assert_allclose(weights(Uniform(), S, y), 0.25)
+    assert_allclose(weights(Uniform(), S, y), 0.25)
     model = MKLClassifier(KERNELS, regularizer=Uniform(), C=2.0, tol=1e-8).fit(X, y)
     peer = SVC(kernel="precomputed", C=2.0, tol=1e-10).fit(S.mean(axis=0), y)
-    np.testing.assert_allclose(model.decision_function(X), peer.decision_function(S.mean(axis=0)), atol=1e-4)
+    assert_allclose(model.decision_function(X), peer.decision_function(S.mean(axis=0)), atol=1e-4)
     scaled = MKLClassifier(KERNELS, regularizer=np.inf, C=0.5, tol=1e-8).fit(X, y)  # the sum is four times the mean
-    np.testing.assert_allclose(model.decision_function(X), scaled.decision_function(X), atol=1e-4)
+    assert_allclose(model.decision_function(X), scaled.decision_function(X), atol=1e-4)
 
 
 def test_align_is_proportional_to_the_centred_alignments(data):
     _, y, S = data
     rho = [np.vdot(centred(K), np.outer(y, y)) / np.linalg.norm(centred(K)) for K in S]
-    np.testing.assert_allclose(weights(Align(), S, y), rho / np.sum(rho))
-    np.testing.assert_allclose(weights(Align(), S, y), target_alignments(S, y, centered=True) / np.sum(
+    assert_allclose(weights(Align(), S, y), rho / np.sum(rho))
+    assert_allclose(weights(Align(), S, y), target_alignments(S, y, centered=True) / np.sum(
         target_alignments(S, y, centered=True)))  # fmt: skip
     real = y * np.random.default_rng(0).random(60)
     rho = target_alignments(S, real, centered=True)
-    np.testing.assert_allclose(weights(Align(), S, real, loss=losses.Squared()), rho / rho.sum())
+    assert_allclose(weights(Align(), S, real, loss=losses.Squared()), rho / rho.sum())
 
 
 @pytest.mark.parametrize("near", [None, 0.1, 1e-3], ids=lambda near: f"nearly alike: {near}")
@@ -96,14 +97,14 @@ def test_alignf_maximises_the_alignment_of_the_combination(near, data):
 def test_alignf_with_equal_kernels_and_targets_of_several_outputs(data):
     X, y, S = data
     twice = weights(AlignF(), [*S, S[1]], y)
-    np.testing.assert_allclose(twice[:4] + [0, twice[4], 0, 0], weights(AlignF(), S, y), atol=1e-6)
+    assert_allclose(twice[:4] + [0, twice[4], 0, 0], weights(AlignF(), S, y), atol=1e-6)
     Y = np.stack([y, np.sign(X[:, 0])])
     for rule in (Align(), AlignF()):
         theta = weights(rule, S, Y)
         L = Y.T @ Y
         if isinstance(rule, Align):
             rho = [alignment(K, L, centered=True) for K in S]
-            np.testing.assert_allclose(theta, rho / np.sum(rho))
+            assert_allclose(theta, rho / np.sum(rho))
         else:
             value = alignment(np.tensordot(theta, S, 1), L, centered=True)
             nearby = np.maximum(theta + 0.02 * np.random.default_rng(0).normal(size=(200, 4)), 0)
@@ -119,7 +120,7 @@ def test_easymkl_solves_its_quadratic_program(data):
         sides = [cvxpy.sum(gamma[y > 0]) == 1, cvxpy.sum(gamma[y < 0]) == 1]
         prove(cvxpy.Problem(cvxpy.Minimize(objective), sides))
         d = np.array([(y * gamma.value) @ K @ (y * gamma.value) for K in S])
-        np.testing.assert_allclose(weights(EasyMKL(lam), S, y), d / d.sum(), atol=1e-4)
+        assert_allclose(weights(EasyMKL(lam), S, y), d / d.sum(), atol=1e-4)
 
 
 def test_best_single_has_the_lowest_held_out_loss(data):
@@ -136,7 +137,7 @@ def test_best_single_has_the_lowest_held_out_loss(data):
             total += losses.Hinge().value(y[test], peer.decision_function(K[np.ix_(test, train)])).sum()
         risk.append(total)
     assert np.sort(risk)[1] > 1.02 * np.min(risk)  # no tie
-    np.testing.assert_array_equal(weights(BestSingle(cv=3), S, y, c=0.7), np.eye(4)[np.argmin(risk)])
+    assert_array_equal(weights(BestSingle(cv=3), S, y, c=0.7), np.eye(4)[np.argmin(risk)])
 
 
 @pytest.mark.parametrize("rule", [r for r in RULES if not isinstance(r, BestSingle)], ids=repr)
@@ -148,8 +149,8 @@ def test_weight_k_is_k_copies(rule, data):  # in BestSingle copies fall into oth
     weighted = clone(model).fit(X, y, sample_weight=weight)
     copied = clone(model).fit(X[rows], y[rows])
     close = 1e-4 if isinstance(rule, EasyMKL) else 1e-6  # its predictor has a gap of 1e-8, which moves a by about √1e-8
-    np.testing.assert_allclose(weighted.kernel_weights_, copied.kernel_weights_, atol=close)
-    np.testing.assert_allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-5)
+    assert_allclose(weighted.kernel_weights_, copied.kernel_weights_, atol=close)
+    assert_allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-5)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=repr)
@@ -161,7 +162,7 @@ def test_every_loss_takes_them_with_a_certificate(rule, loss, data, tmp_path):
     model.save(tmp_path / "model.mk")
     loaded = manykernels.load(tmp_path / "model.mk")
     assert loaded.regularizer == rule
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    assert_array_equal(loaded.decision_function(X), model.decision_function(X))
 
 
 @pytest.mark.parametrize("rule", RULES, ids=repr)
@@ -171,7 +172,7 @@ def test_classes_have_their_own_weights_one_vs_rest(rule):
     one = MKLClassifier(KERNELS, regularizer=rule).fit(X, y == 1)
     assert model.kernel_weights_.shape == (3, 4)
     close = 1e-4 if isinstance(rule, EasyMKL) else 1e-7  # as above
-    np.testing.assert_allclose(model.kernel_weights_[1], one.kernel_weights_, atol=close)
+    assert_allclose(model.kernel_weights_[1], one.kernel_weights_, atol=close)
     if not isinstance(rule, EasyMKL):
         shared = MKLClassifier(KERNELS, regularizer=rule, multi_class="shared").fit(X, y)
         assert shared.kernel_weights_.shape == (4,) and shared.duality_gap_ <= shared.tol
@@ -189,9 +190,9 @@ def test_regression_and_one_class():
 def test_given_weights(data):
     X, y, S = data
     model = MKLClassifier(KERNELS, regularizer=Fixed([0.0, 2.0, 1.0, 0.0]), tol=1e-8).fit(X, y)
-    np.testing.assert_array_equal(model.kernel_weights_, [0, 2, 1, 0])
+    assert_array_equal(model.kernel_weights_, [0, 2, 1, 0])
     peer = SVC(kernel="precomputed", tol=1e-10).fit(2 * S[1] + S[2], y)
-    np.testing.assert_allclose(model.decision_function(X), peer.decision_function(2 * S[1] + S[2]), atol=1e-4)
+    assert_allclose(model.decision_function(X), peer.decision_function(2 * S[1] + S[2]), atol=1e-4)
     learned = MKLClassifier(KERNELS, regularizer=LpNorm(2), tol=1e-8).fit(X, y)
     again = MKLClassifier(KERNELS, regularizer=Fixed(learned.kernel_weights_), tol=1e-8).fit(X, y)
     assert again.objective_ == pytest.approx(learned.objective_, rel=1e-6)
@@ -224,10 +225,10 @@ def test_centred_products_of_some_kernels_are_those_of_all_in_any_blocks(data, m
     for size in (2**23, 1):
         monkeypatch.setattr(normalize, "BLOCK_ENTRIES", size)
         target, grams, norm = centred_products(bank, y, pairs=True, kernels=some)
-        np.testing.assert_allclose(grams, np.einsum("kij,lij->kl", C[some], C[some]), rtol=1e-10)
-        np.testing.assert_allclose(target, np.einsum("kij,ij->k", C[some], outer), rtol=1e-8)
+        assert_allclose(grams, np.einsum("kij,lij->kl", C[some], C[some]), rtol=1e-10)
+        assert_allclose(target, np.einsum("kij,ij->k", C[some], outer), rtol=1e-8)
         assert norm == pytest.approx((outer**2).sum())
-        np.testing.assert_allclose(centred_products(bank, y)[1], np.einsum("kij,kij->k", C, C), rtol=1e-10)
+        assert_allclose(centred_products(bank, y)[1], np.einsum("kij,kij->k", C, C), rtol=1e-10)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -303,7 +304,7 @@ def test_alignment_knows_kernels_whose_squares_float64_cannot_hold(data, rule, f
     _, y, S = data
     sizes = np.array([1.0, factor, 1.0, factor])
     by_hand = weights(rule, S, y) / (sizes if isinstance(rule, AlignF) else 1.0)  # Σ θ_m K_m stays the same, or ρ does
-    np.testing.assert_allclose(weights(rule, sizes[:, None, None] * S, y), by_hand / by_hand.sum(), rtol=1e-9)
+    assert_allclose(weights(rule, sizes[:, None, None] * S, y), by_hand / by_hand.sum(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("rule", [Align(), AlignF()])
@@ -314,16 +315,14 @@ def test_alignment_with_large_targets_knows_kernels_near_the_largest_float(rule)
     y = 1e3 * X[:, 0] + rng.normal(size=60)
     plain, huge = (MKLRegressor([factor * Linear(), RBF(1.0)], regularizer=rule, C=10.0).fit(X, y).kernel_weights_
                    for factor in (1.0, 1e304))  # fmt: skip
-    np.testing.assert_allclose(huge, plain, rtol=1e-6)
+    assert_allclose(huge, plain, rtol=1e-6)
 
 
 @pytest.mark.parametrize("C", [0.01, 30.0])
 def test_easymkl_goes_by_lam_and_not_by_C(data, C):
     """Issue 11, point 24: the costs of a fit are C times the weights of its examples."""
     X, y, S = data
-    np.testing.assert_allclose(
-        weights(EasyMKL(0.2), S, y, c=np.full((1, len(y)), C), C=C), weights(EasyMKL(0.2), S, y), atol=1e-4
-    )
+    assert_allclose(weights(EasyMKL(0.2), S, y, c=np.full((1, len(y)), C), C=C), weights(EasyMKL(0.2), S, y), atol=1e-4)
 
 
 def test_the_best_single_kernel_is_that_of_the_examples_that_count():

@@ -1,16 +1,17 @@
 """The protocol of a loss V(y, f), convex in the prediction f."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 
+from .._central_path import CentralPath
 from .._limits import spend
 from .._parts import Part
-from ._adjusted import adjusted
 
+MAX_ADJUSTING_STEPS = 80  # on the central path of the coefficients of covariates
+PRECISE = 1e-13  # relative gap at which that path ends
 OTHER_UNIT = 100  # a parameter of this many standard deviations of y is in another unit
 
 
@@ -63,19 +64,19 @@ class Loss(Part):
     def _lacks(self, method):
         return f"{type(self).__name__} must define {method}; help(manykernels.losses.Loss) lists the methods of a loss"
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def value(self, y: ndarray, f: ndarray) -> ndarray:
         """V(y_i, f_i)."""
         raise NotImplementedError(self._lacks("value(y, f), the loss of each example, (n,)"))
 
-    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         """A subgradient of V in f, nondecreasing in f."""
         raise NotImplementedError(self._lacks("gradient(y, f), its derivative in f, (n,)"))
 
-    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
         """The bounds (lo, hi) of a_i at c_i = 1: minus the domain of V*."""
         raise NotImplementedError(self._lacks("unit_box(y), the bounds (lo, hi) of a at c = 1, (n,) each"))
 
-    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
         """(linear, diagonal, kink), (n,) each, with c V*(y, −a/c) = linear·a + ½ diagonal·a² + kink·|a|.
 
         Exact unless `interior`; then its slope and curvature are those of c V*(y, −a/c) at a: with
@@ -83,7 +84,7 @@ class Loss(Part):
         """
         raise NotImplementedError(self._lacks("quadratic(y, c, a), three arrays (linear, diagonal, kink), (n,) each"))
 
-    def box(self, y: np.ndarray, c: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    def box(self, y: ndarray, c: ArrayLike) -> tuple[ndarray, ndarray]:
         """The bounds (lo, hi) of a_i; both 0 where c_i = 0."""
         c = spread(c, y)
         lo, hi = self.unit_box(y)
@@ -95,7 +96,7 @@ class Loss(Part):
         one = np.ones(1)
         return self.interior or bool(np.all(np.asarray(self.quadratic(one, one, 0 * one)[1]) > 0))
 
-    def conjugate(self, y: np.ndarray, u: np.ndarray) -> np.ndarray:
+    def conjugate(self, y: ndarray, u: ndarray) -> ndarray:
         """V*(y_i, u_i), +inf outside its domain."""
         lo, hi = self.unit_box(y)
         a = np.minimum(np.maximum(-u, lo), hi)
@@ -105,17 +106,17 @@ class Loss(Part):
         linear, diagonal, kink = self.quadratic(y, np.ones_like(a), a)
         return (linear + 0.5 * diagonal * a) * a + kink * np.abs(a)
 
-    def risk(self, y: np.ndarray, c: np.ndarray, f: np.ndarray) -> float:
+    def risk(self, y: ndarray, c: ndarray, f: ndarray) -> float:
         """Σ_i c_i V(y_i, f_i)."""
         return float(c @ self.value(y, f))
 
-    def dual_value(self, y: np.ndarray, c: ArrayLike, a: np.ndarray) -> float:
+    def dual_value(self, y: ndarray, c: ArrayLike, a: ndarray) -> float:
         """Σ_i c_i V*(y_i, −a_i/c_i), over the examples with c_i > 0."""
         c = spread(c, a)
         keep, y = c > 0, spread(y, a)
         return float(c[keep] @ self.conjugate(y[keep], -a[keep] / c[keep]))
 
-    def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
+    def intercept(self, y: ndarray, f: ndarray, c: ndarray) -> float:
         """argmin_b total·b + Σ_i c_i V(y_i, f_i + b); the midpoint, or the finite end, of an interval."""
 
         def slope(b):
@@ -127,7 +128,7 @@ class Loss(Part):
         weight = np.sum(c)
         return middle(*_zeros(slope, 1.0 + np.max(np.abs(f)) + np.max(np.abs(y))))
 
-    def coefficients(self, y: np.ndarray, f: np.ndarray, c: np.ndarray, E: np.ndarray) -> np.ndarray:
+    def coefficients(self, y: ndarray, f: ndarray, c: ndarray, E: ndarray) -> ndarray:
         """argmin_w Σ_i c_i V(y_i, f_i + (E w)_i), (k,), for covariates E (n, k)."""
         return adjusted(self, y, f, c, E)[0]
 
@@ -135,15 +136,15 @@ class Loss(Part):
         """The warning about parameters in another unit than y, of standard deviation `spread`; "" if there is none."""
         return ""
 
-    def mean(self, f: np.ndarray) -> np.ndarray:
+    def mean(self, f: ndarray) -> ndarray:
         """What a decision f predicts of y: f itself, or the inverse of the link of this loss."""
         return f
 
-    def alignment_target(self, y: np.ndarray) -> np.ndarray:
+    def alignment_target(self, y: ndarray) -> ndarray:
         """The targets that kernels are compared with, (n,): y, or what the loss says that f should follow."""
         return y
 
-    def objection(self, y: np.ndarray, intercept: bool) -> str:
+    def objection(self, y: ndarray, intercept: bool) -> str:
         """Why there is no minimum for these targets of the examples with weight; "" if there is one."""
         if self.interior and self.targets == "binary" and intercept and len(np.unique(y)) < 2:
             return (
@@ -152,9 +153,46 @@ class Loss(Part):
             )
         return ""
 
-    def start(self, y: np.ndarray, c: np.ndarray, equality: bool) -> np.ndarray:
+    def start(self, y: ndarray, c: ndarray, equality: bool) -> ndarray:
         """A feasible a, (n,); with `equality`, Σ a_i = total."""
         return np.zeros(np.shape(y))
+
+
+def adjusted(loss, y, f, c, E):
+    """(w (k,), a (n,)) for E (n, k), a strictly inside its box, with Eᵀa = 0 up to rounding; a small convex problem.
+
+    min over w :  Σ_i c_i V(y_i, f_i + (E w)_i)   =   max over a, Eᵀa = 0 :  − Σ_i a_i f_i − Σ_i c_i V*(y_i, −a_i / c_i)
+
+    The dual is an inner problem without kernels. Its Newton matrices are diagonal, so that a step on the central path
+    costs O(n k²); w are the multipliers of Eᵀa = 0.
+    """
+    lo, hi = loss.box(y, c)
+    index = np.flatnonzero(hi > lo)
+    y, f, c, E = y[index], f[index], c[index], E[index]
+
+    def rest(x):
+        linear, diagonal, _ = loss.quadratic(y, c, x)
+        return f + linear + diagonal * x, diagonal
+
+    a = loss.start(y, c, True)
+    path = CentralPath(None, rest, loss.quadratic(y, c, a)[2], lo[index], hi[index], np.zeros(E.shape[1]), E)
+    best, least, dual = (np.zeros(E.shape[1]), np.zeros(len(lo))), np.inf, -np.inf
+    with np.errstate(all="ignore"):
+        path.start(a)
+        for _ in range(MAX_ADJUSTING_STEPS):
+            spend(50.0 + 1e-2 * len(y))
+            x = path.p - path.m
+            value = float(c @ loss.value(y, f + E @ path.beta))
+            if np.abs(E.T @ x).max(initial=0.0) <= 1e-9 * (np.abs(x).sum() + 1e-300):
+                dual = max(dual, -float(x @ f) - loss.dual_value(y, c, np.clip(x, lo[index], hi[index])))
+            size = value + float(np.abs(x * f).sum()) + 1e-300
+            if value <= least:
+                whole = np.zeros(len(lo))
+                whole[index] = x
+                least, best = value, (path.beta, whole)
+            if value - dual <= PRECISE * size or not path.step():
+                break
+    return best
 
 
 def _zeros(slope, reach):
@@ -198,7 +236,7 @@ def _edge(slope, outside, zero):
     return zero
 
 
-def step_root(knots: np.ndarray, jumps: np.ndarray, slope: float) -> float:
+def step_root(knots: ndarray, jumps: ndarray, slope: float) -> float:
     """The middle of the zeros of slope + Σ jumps·[b > knots], for piecewise linear losses."""
     order = np.argsort(knots)
     after = slope + np.cumsum(jumps[order])
@@ -221,18 +259,18 @@ def weak(what: str, pull: float, spread: float) -> str:
     return f"{what} is small beside that, so that f stays nearly constant"
 
 
-def signed_box(y: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
+def signed_box(y: ndarray, width: float) -> tuple[ndarray, ndarray]:
     """The unit box of a loss of z = y f: 0 ≤ y a ≤ width."""
     return np.where(y > 0, 0.0, -width), np.where(y > 0, width, 0.0)
 
 
-def spread(c: ArrayLike, y: ArrayLike) -> np.ndarray:
+def spread(c: ArrayLike, y: ArrayLike) -> ndarray:
     """The weights as floats of the shape of y."""
-    c = np.asarray(c, dtype=float)
+    c = np.asarray(c, float)
     return c if c.shape == np.shape(y) else np.broadcast_to(c, np.shape(y))
 
 
-def reciprocal(c: ArrayLike) -> np.ndarray:
+def reciprocal(c: ArrayLike) -> ndarray:
     """1/c, and 0 where c = 0."""
-    c = np.asarray(c, dtype=float)
+    c = np.asarray(c, float)
     return np.divide(1.0, np.maximum(c, 1e-300), out=np.zeros_like(c), where=c > 0)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from .base import Loss, spread
@@ -31,38 +32,38 @@ class CoupledLoss(Loss):
     own_score = "concordance"
     closed = True  # L* has a closed form
 
-    def part(self, rows: np.ndarray, y: np.ndarray, c: np.ndarray) -> Any:
+    def part(self, rows: ndarray, y: ndarray, c: ndarray) -> Any:
         """The examples `rows` of one stratum, with targets y and costs c above 0; None if none are compared."""
         raise NotImplementedError(self._lacks("part(rows, y, c), the loss of one stratum"))
 
-    def strata(self, y: np.ndarray, c: ArrayLike) -> list[Any]:
+    def strata(self, y: ndarray, c: ArrayLike) -> list[Any]:
         """The parts of the strata whose examples are compared."""
         c, at = spread(c, y), np.floor(np.abs(y) / STRATUM)
         rows = (np.flatnonzero((at == s) & (c > 0)) for s in np.unique(at))
         found = (self.part(i, y[i], c[i]) for i in rows if not np.signbit(y[i]).all())
         return [part for part in found if part is not None]
 
-    def risk(self, y: np.ndarray, c: np.ndarray, f: np.ndarray) -> float:
+    def risk(self, y: ndarray, c: ndarray, f: ndarray) -> float:
         return sum(part.at(f).value for part in self.strata(y, c))
 
-    def slope(self, y: np.ndarray, c: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def slope(self, y: ndarray, c: ndarray, f: ndarray) -> ndarray:
         """∇L at f, (n,)."""
         return _joined(np.shape(y), [(part.rows, part.at(f).slope()) for part in self.strata(y, c)])
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def value(self, y: ndarray, f: ndarray) -> ndarray:
         """The share of each example in the loss at c = 1; their sum is `risk`."""
         return _joined(np.shape(y), [(part.rows, part.at(f).shares()) for part in self.strata(y, np.ones(np.shape(y)))])
 
-    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return self.slope(y, np.ones(np.shape(y)), f)
 
-    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
         """The curvature of each example alone, 1 / (∇²L)_jj, at the f that belongs to a."""
         bends = [(part.rows, part.at(part.decisions(a)).diagonal()) for part in self.strata(y, c)]
         zero, bend = np.zeros(np.shape(y)), _joined(np.shape(y), bends)
         return zero, 1.0 / np.maximum(bend, 1e-12 * max(float(np.max(bend, initial=0.0)), 1e-200)), zero
 
-    def dual_value(self, y: np.ndarray, c: ArrayLike, a: np.ndarray) -> float:
+    def dual_value(self, y: ndarray, c: ArrayLike, a: ndarray) -> float:
         """L*(−a)."""
         parts = self.strata(y, c)
         inside = _joined(np.shape(y), [(part.rows, np.ones(len(part.rows))) for part in parts]) > 0
@@ -70,7 +71,7 @@ class CoupledLoss(Loss):
             return np.inf
         return sum(part.conjugate(a[part.rows]) for part in parts)
 
-    def coefficients(self, y: np.ndarray, f: np.ndarray, c: np.ndarray, E: np.ndarray) -> np.ndarray:
+    def coefficients(self, y: ndarray, f: ndarray, c: ndarray, E: ndarray) -> ndarray:
         """argmin_w L(f + E w), (k,), by Newton steps; without end if the covariates alone order the events."""
         w, strata, most = np.zeros(E.shape[1]), self.strata(y, c), SEPARATED * np.sum(c)
         points = [part.at(f) for part in strata]
@@ -94,11 +95,11 @@ class CoupledLoss(Loss):
                 break
         return w
 
-    def alignment_target(self, y: np.ndarray) -> np.ndarray:
+    def alignment_target(self, y: ndarray) -> ndarray:
         """Minus the slope at equal risks: for Cox the events less the expected events."""
         return -self.gradient(y, np.zeros(np.shape(y)))
 
-    def objection(self, y: np.ndarray, intercept: bool) -> str:
+    def objection(self, y: ndarray, intercept: bool) -> str:
         if np.signbit(y).all():
             return "y has no event among the examples with weight: all times are censored; add examples with events"
         if np.abs(self.alignment_target(y)).max() <= FEASIBLE * len(y):

@@ -20,6 +20,7 @@ X_k = S_k times the cumulative hazard before time k, and ρ_k = Σ_{D_k} h_j / S
 """
 
 import numpy as np
+from numpy import ndarray
 from scipy.special import xlogy
 
 from .._validation import check_choice
@@ -57,10 +58,10 @@ class Cox(CoupledLoss):
     def __init__(self, ties: str = "efron") -> None:
         self.ties = check_choice("ties", ties, ("efron", "breslow"))
 
-    def part(self, rows: np.ndarray, y: np.ndarray, c: np.ndarray) -> "RiskSets":
+    def part(self, rows: ndarray, y: ndarray, c: ndarray) -> "RiskSets":
         return RiskSets(rows, y, c, self.ties)
 
-    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
         """Of each a_j alone: a_j ≤ c_j for events, a_j ≤ 0 for censored times."""
         return np.full(np.shape(y), -np.inf), np.where(np.signbit(y), 0.0, 1.0)
 

@@ -1,6 +1,7 @@
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .._validation import check_number
 from .base import Loss, spread, step_root, weak
@@ -34,16 +35,16 @@ class EpsilonInsensitive(Loss):
     def flat(self) -> bool:  # type: ignore[override]  # depends on the width
         return self.epsilon > 0
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def value(self, y: ndarray, f: ndarray) -> ndarray:
         return np.maximum(0.0, np.abs(y - f) - self.epsilon)
 
-    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return np.where(np.abs(f - y) > self.epsilon, np.sign(f - y), 0.0)
 
-    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
         return np.full(np.shape(y), -1.0), np.full(np.shape(y), 1.0)
 
-    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
         return -y, np.zeros(np.shape(y)), np.full(np.shape(y), self.epsilon)
 
     def misfit(self, spread: float, C: float) -> str:
@@ -51,7 +52,7 @@ class EpsilonInsensitive(Loss):
             return f"epsilon={self.epsilon:g} is larger: most targets lie in the tube, and f stays nearly constant"
         return weak(f"C={C:g}", C, spread)
 
-    def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
+    def intercept(self, y: ndarray, f: ndarray, c: ndarray) -> float:
         c = spread(c, y)
         knots = np.concatenate([y - f - self.epsilon, y - f + self.epsilon])
         return step_root(knots, np.concatenate([c, c]), -c.sum())

@@ -1,6 +1,7 @@
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .._validation import check_number
 from .base import OTHER_UNIT, Loss, reciprocal, weak
@@ -30,18 +31,18 @@ class Huber(Loss):
     def __init__(self, delta: float = 1.35) -> None:
         self.delta = check_number("delta", delta)
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def value(self, y: ndarray, f: ndarray) -> ndarray:
         r = np.abs(y - f)
         near = np.minimum(r, self.delta)
         return near * (r - 0.5 * near)
 
-    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return np.clip(f - y, -self.delta, self.delta)
 
-    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
         return np.full(np.shape(y), -self.delta), np.full(np.shape(y), self.delta)
 
-    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
         zero = np.zeros(np.shape(y))
         return -y, reciprocal(c) + zero, zero
 

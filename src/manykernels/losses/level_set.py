@@ -1,6 +1,7 @@
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .base import Loss, spread, step_root
 
@@ -26,20 +27,20 @@ class LevelSet(Loss):
     targets = "none"
     takes_intercept = False
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def value(self, y: ndarray, f: ndarray) -> ndarray:
         return np.maximum(0.0, 1.0 - f)
 
-    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return np.where(f < 1, -1.0, 0.0)
 
-    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
         return np.zeros(np.shape(y)), np.ones(np.shape(y))
 
-    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
         zero = np.zeros(np.shape(y))
         return zero - 1.0, zero, zero
 
-    def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
+    def intercept(self, y: ndarray, f: ndarray, c: ndarray) -> float:
         """The least b with f + b ≥ 1 everywhere; with an intercept, f = 0 would be optimal."""
         c = spread(c, f)
         return step_root(1.0 - f, c, -c.sum())

@@ -1,6 +1,7 @@
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .._validation import check_number
 from .base import Loss, spread, step_root
@@ -38,25 +39,25 @@ class LogTime(Loss):
     def flat(self) -> bool:  # type: ignore[override]  # depends on the width
         return self.epsilon > 0
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def value(self, y: ndarray, f: ndarray) -> ndarray:
         r = np.log(np.abs(y)) - f
         return np.maximum(0.0, np.where(y > 0, np.abs(r), r) - self.epsilon)
 
-    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         r = np.log(np.abs(y)) - f
         return np.where((r > self.epsilon) | ((y > 0) & (r < -self.epsilon)), -np.sign(r), 0.0)
 
-    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
         return np.where(np.asarray(y) > 0, -1.0, 0.0), np.ones(np.shape(y))
 
-    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
         event = np.asarray(y) > 0  # a ≥ 0 for the others, whose ε|a| is linear
         return self.epsilon * ~event - np.log(np.abs(y)), np.zeros(np.shape(y)), self.epsilon * event
 
-    def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
+    def intercept(self, y: ndarray, f: ndarray, c: ndarray) -> float:
         c, r, event = spread(c, y), np.log(np.abs(y)) - f, np.asarray(y) > 0
         return step_root(np.concatenate([r - self.epsilon, r[event] + self.epsilon]),
                          np.concatenate([c, c[event]]), -c.sum())  # fmt: skip
 
-    def alignment_target(self, y: np.ndarray) -> np.ndarray:
+    def alignment_target(self, y: ndarray) -> ndarray:
         return np.log(np.abs(y))

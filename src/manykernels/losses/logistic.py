@@ -1,6 +1,7 @@
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 from scipy.special import expit, xlog1py, xlogy
 
 from .base import Loss, reciprocal, signed_box, spread
@@ -29,26 +30,26 @@ class Logistic(Loss):
     probabilistic = True
     margin, sigma = 0.0, 1.0
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def value(self, y: ndarray, f: ndarray) -> ndarray:
         return np.logaddexp(0.0, self.sigma * (self.margin - y * f)) / self.sigma
 
-    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return -y * expit(self.sigma * (self.margin - y * f))
 
-    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
         return signed_box(y, 1.0)
 
     def _conjugate(self, y, a):
         t = y * a
         return (xlogy(t, t) + xlog1py(1.0 - t, -t)) / self.sigma - self.margin * t
 
-    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
         t = np.clip(y * a * reciprocal(c), 1e-200, 1.0 - 2.0**-53)
         diagonal = reciprocal(c * self.sigma * t * (1.0 - t))
         slope = (np.log(t) - np.log1p(-t)) / self.sigma - self.margin
         return y * slope - diagonal * a, diagonal, np.zeros(np.shape(y))
 
-    def start(self, y: np.ndarray, c: np.ndarray, equality: bool) -> np.ndarray:
+    def start(self, y: ndarray, c: ndarray, equality: bool) -> ndarray:
         c = spread(c, y)
         above, below = c[y > 0].sum(), c[y <= 0].sum()
         if not equality or above + below == 0:

@@ -1,6 +1,7 @@
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .base import Loss, spread, step_root
 
@@ -25,23 +26,23 @@ class OneClass(Loss):
     targets = "none"
     total = 1.0
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def value(self, y: ndarray, f: ndarray) -> ndarray:
         return np.maximum(0.0, -f)
 
-    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return np.where(f < 0, -1.0, 0.0)
 
-    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
         return np.zeros(np.shape(y)), np.ones(np.shape(y))
 
-    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
         zero = np.zeros(np.shape(y))
         return zero, zero, zero
 
-    def start(self, y: np.ndarray, c: np.ndarray, equality: bool) -> np.ndarray:
+    def start(self, y: ndarray, c: ndarray, equality: bool) -> ndarray:
         c = spread(c, y)
         return c / c.sum() if equality else np.zeros(np.shape(y))
 
-    def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
+    def intercept(self, y: ndarray, f: ndarray, c: ndarray) -> float:
         c = spread(c, f)
         return step_root(-f, c, self.total - c.sum())

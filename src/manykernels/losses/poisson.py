@@ -1,6 +1,7 @@
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 from scipy.special import logsumexp, xlogy
 
 from .base import Loss, reciprocal, spread
@@ -28,39 +29,39 @@ class Poisson(Loss):
     interior = True
     own_score = "D² of the Poisson deviance"
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def value(self, y: ndarray, f: ndarray) -> ndarray:
         near = np.minimum(f, MAX_LOG)
         return np.maximum(np.exp(near) * (1.0 + (f - near)) - y * f + xlogy(y, y) - y, 0.0)
 
-    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return np.exp(np.minimum(f, MAX_LOG)) - y
 
-    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return np.full(np.shape(y), -np.inf), np.array(y, dtype=float)
+    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
+        return np.full(np.shape(y), -np.inf), np.array(y, float)
 
     def _conjugate(self, y, a):
         t = np.maximum(y - a, 0.0)
         return xlogy(t, t) - t - xlogy(y, y) + y
 
-    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
         t = np.maximum(y - a * reciprocal(c), 1e-200)
         diagonal = reciprocal(c * t)
         return -np.log(t) - diagonal * a, diagonal, np.zeros(np.shape(y))
 
-    def start(self, y: np.ndarray, c: np.ndarray, equality: bool) -> np.ndarray:
+    def start(self, y: ndarray, c: ndarray, equality: bool) -> ndarray:
         c = spread(c, y)
         mean = float(c @ y / c.sum()) if equality and c.any() else 1.0
         return c * (y - mean)
 
-    def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
+    def intercept(self, y: ndarray, f: ndarray, c: ndarray) -> float:
         c = spread(c, y)
         total = float(c @ y)
         return float(np.log(total) - logsumexp(f, b=c)) if total > 0 else 0.0
 
-    def mean(self, f: np.ndarray) -> np.ndarray:
+    def mean(self, f: ndarray) -> ndarray:
         return np.exp(f)
 
-    def objection(self, y: np.ndarray, intercept: bool) -> str:
+    def objection(self, y: ndarray, intercept: bool) -> str:
         if np.any(y < 0):
             return f"y has the negative value {y.min():g}: the poisson loss is for counts; use loss='squared'"
         if intercept and not y.any():

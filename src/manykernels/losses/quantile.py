@@ -1,6 +1,7 @@
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .._validation import check_number
 from .base import Loss, spread, step_root, weak
@@ -31,22 +32,22 @@ class Quantile(Loss):
     def __init__(self, q: float = 0.5) -> None:
         self.q = check_number("q", q, high=1.0)
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def value(self, y: ndarray, f: ndarray) -> ndarray:
         return np.maximum(self.q * (y - f), (1.0 - self.q) * (f - y))
 
-    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return np.where(f > y, 1.0 - self.q, np.where(f < y, -self.q, 0.0))
 
-    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
         return np.full(np.shape(y), self.q - 1.0), np.full(np.shape(y), self.q)
 
-    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
         zero = np.zeros(np.shape(y))
         return -y, zero, zero
 
     def misfit(self, spread: float, C: float) -> str:
         return weak(f"C={C:g}", C, spread)
 
-    def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
+    def intercept(self, y: ndarray, f: ndarray, c: ndarray) -> float:
         c = spread(c, y)
         return step_root(y - f, c, -self.q * c.sum())

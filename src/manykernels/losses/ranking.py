@@ -17,6 +17,7 @@ balance, ∇L(f) = −a. If no f balances, the value is inf, which is a bound to
 from functools import cached_property
 
 import numpy as np
+from numpy import ndarray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .._limits import spend
@@ -49,15 +50,15 @@ class Ranking(CoupledLoss):
     closed = False
     attained = timeless = True
 
-    def part(self, rows: np.ndarray, y: np.ndarray, c: np.ndarray) -> "OrderedPairs | None":
+    def part(self, rows: ndarray, y: ndarray, c: ndarray) -> "OrderedPairs | None":
         found = OrderedPairs(rows, y, c)
         return found if len(found.deaths) else None
 
-    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
         """Of each a_j alone: a_j ≤ 0 for censored times."""
         return np.full(np.shape(y), -np.inf), np.where(np.signbit(y), 0.0, np.inf)
 
-    def objection(self, y: np.ndarray, intercept: bool) -> str:
+    def objection(self, y: ndarray, intercept: bool) -> str:
         if not self.strata(y, 1.0) and not np.signbit(y).all():
             return (
                 "y has no pair of examples with weight whose order is known, an event before another time: add "

@@ -1,6 +1,7 @@
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .base import Loss, reciprocal, spread
 
@@ -22,20 +23,20 @@ class Squared(Loss):
     name = "squared"
     gaussian = True
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def value(self, y: ndarray, f: ndarray) -> ndarray:
         return (y - f) ** 2
 
-    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+    def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return 2.0 * (f - y)
 
-    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
         return np.full(np.shape(y), -np.inf), np.full(np.shape(y), np.inf)
 
-    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
         zero = np.zeros(np.shape(y))
         return -y, 0.5 * reciprocal(c) + zero, zero
 
-    def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
+    def intercept(self, y: ndarray, f: ndarray, c: ndarray) -> float:
         """The weighted mean residual."""
         c = spread(c, y)
         return float(c @ (y - f) / c.sum()) if c.any() else 0.0

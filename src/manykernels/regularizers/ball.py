@@ -1,12 +1,11 @@
-from __future__ import annotations
-
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from .._limits import spend
 from .._validation import check_number, check_size, check_vector
-from ._powers import norm
 from .base import Regularizer
+from .lp_norm import norm
 
 
 class Ball(Regularizer):
@@ -32,22 +31,23 @@ class Ball(Regularizer):
 
     file_tag = ("regularizer/ball", 1)
     constraint = True
+    per_kernel = "center"
 
     def __init__(self, center: ArrayLike, radius: float = 1.0) -> None:
         self.center = check_vector("center", center)
         self.radius = check_number("radius", radius)
 
-    def value(self, theta: np.ndarray) -> float:
-        theta = np.asarray(theta, dtype=float)
+    def value(self, theta: ndarray) -> float:
+        theta = np.asarray(theta, float)
         near = norm(theta - self.center, 2) <= self.radius * (1 + 1e-9)
         return 0.0 if near and theta.min() >= -1e-9 else np.inf
 
-    def conjugate(self, s: np.ndarray) -> float:
-        s = np.asarray(s, dtype=float)
+    def conjugate(self, s: ndarray) -> float:
+        s = np.asarray(s, float)
         return float(self._ray(s, np.inf) @ s)
 
-    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
-        return self._ray(np.asarray(s, dtype=float), np.inf)
+    def weights_from_dual(self, s: ndarray) -> ndarray:
+        return self._ray(np.asarray(s, float), np.inf)
 
     def _ray(self, direction, longest):
         """(center + τ direction)₊ for the largest τ ≤ longest that stays in the ball.
@@ -71,9 +71,9 @@ class Ball(Regularizer):
         tau = min(tau[k] if free[k] > 0 else np.inf, longest * size)
         return np.maximum(c + min(tau, 1e300) * d, 0.0)
 
-    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
+    def weights_from_norms(self, norms: ndarray) -> ndarray:
         """θ = c + x with x (c + x)² = norms²/(2μ), ‖x‖ = radius: Newton on ln x in ln μ."""
-        norms, c = np.asarray(norms, dtype=float), self.center
+        norms, c = np.asarray(norms, float), self.center
         top = float(norms.max())
         if not top > 0:
             return self.start(len(norms))
@@ -100,18 +100,14 @@ class Ball(Regularizer):
         theta[active] += x * (self.radius / np.linalg.norm(x))
         return theta
 
-    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         """The Euclidean projection of z, whatever the step: on the way from the centre to z."""
-        z = np.asarray(z, dtype=float)
+        z = np.asarray(z, float)
         inside = np.maximum(z, 0.0)
         if norm(inside - self.center, 2) <= self.radius:
             return inside
         return self._ray(z - self.center, 1.0)
 
-    def start(self, M: int) -> np.ndarray:
+    def start(self, M: int) -> ndarray:
         check_size("center", self.center, M)
         return self.center + self.radius / np.sqrt(M)
-
-    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
-        check_size("center", self.center, M)
-        return Ball(self.center[kernels], self.radius)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .._limits import spend
 from .._parts import Part
-
-if TYPE_CHECKING:
-    from ..losses.base import Loss
+from .._validation import check_size
+from ..losses.base import Loss
 
 _WAYS = {"minimise": "prox", "block_norm": "weights_from_norms"}  # {method: the method that its general version calls}
 _ALWAYS = ("start", "only", "shrink", "penalty", "restrict", "bind", "has", "why_not")
@@ -36,6 +36,7 @@ class Regularizer(Part):
     exact = False  # the kernels must be float64
     bayesian = False  # models have a Gaussian posterior
     limit = 0.5
+    per_kernel = ""  # the parameter that has an entry for each kernel
     conjugate_bend: float | None = None  # a bound of ∇²Ω*, if one is known
 
     def has(self, method: str) -> bool:
@@ -54,85 +55,89 @@ class Regularizer(Part):
             return "Ω* is an indicator, so that no weights attain it"
         return ""
 
-    def value(self, theta: np.ndarray) -> float:
+    def value(self, theta: ndarray) -> float:
         """Ω(θ), +inf outside its domain."""
         raise NotImplementedError
 
-    def conjugate(self, s: np.ndarray) -> float:
+    def conjugate(self, s: ndarray) -> float:
         """Ω*(s) = sup_{θ ≥ 0} ⟨θ, s⟩ − Ω(θ)."""
         raise NotImplementedError
 
-    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
+    def weights_from_norms(self, norms: ndarray) -> ndarray:
         """argmin_θ ½ Σ_m norms_m² / θ_m + Ω(θ)."""
         raise NotImplementedError
 
-    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
+    def weights_from_dual(self, s: ndarray) -> ndarray:
         """argmax_{θ ≥ 0} ⟨θ, s⟩ − Ω(θ)."""
         raise NotImplementedError
 
-    def conjugate_curvature(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def conjugate_curvature(self, s: ndarray) -> tuple[ndarray, ndarray]:
         """(d, e), (M,) each, with ∇²Ω*(s) = diag(d) − eeᵀ, where Ω* is that smooth."""
         raise NotImplementedError
 
-    def derivatives(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def derivatives(self, theta: ndarray) -> tuple[ndarray, ndarray]:
         """(Ω'_m(θ_m), Ω''_m(θ_m)), (M,) each, at θ > 0, of an Ω = Σ_m Ω_m(θ_m) on the simplex."""
         raise NotImplementedError
 
-    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         """argmin_{θ ≥ 0} ½ ‖θ − z‖² + step · Ω(θ)."""
         raise NotImplementedError
 
-    def start(self, M: int) -> np.ndarray:
+    def start(self, M: int) -> ndarray:
         """The uniform feasible weights on the boundary; for penalties, uniform weights of a sensible size."""
         raise NotImplementedError
 
-    def only(self, M: int) -> np.ndarray | None:
+    def only(self, M: int) -> ndarray | None:
         """The weights, (M,), that minimise ½ Σ_m ‖f_m‖² / θ_m + Ω(θ) whatever the f_m are; None if they are learned."""
         return None
 
-    def level(self, s: np.ndarray) -> float:
+    def level(self, s: ndarray) -> float:
         """How large s is: the domain of an unbounded Ω* is level(s) ≤ limit. level(ts − c) = t level(s) − c."""
         return float(np.max(s))
 
-    def shrink(self, s: np.ndarray) -> float:
+    def shrink(self, s: ndarray) -> float:
         """The largest t in [0, 1] with t² s in the domain of Ω*."""
         level = 0.0 if self.finite_conjugate else self.level(s)
         return 1.0 if level <= self.limit else float(np.sqrt(self.limit / level))
 
-    def penalty(self, theta: np.ndarray, q: np.ndarray) -> tuple[float, float]:
+    def penalty(self, theta: ndarray, q: ndarray) -> tuple[float, float]:
         """½ Σ ‖f_m‖² / θ_m and Ω(θ) where ‖f_m‖² = θ_m² q_m."""
         return 0.5 * float(theta @ q), self.value(theta)
 
-    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
+    def restrict(self, kernels: ndarray, M: int) -> Regularizer:
         """The regularizer of these of the M kernels, without the others."""
-        return self
+        if not self.per_kernel:
+            return self
+        params = self.get_params(deep=False)
+        check_size(self.per_kernel, params[self.per_kernel], M)
+        return type(self)(**params | {self.per_kernel: params[self.per_kernel][kernels]})
 
     def bind(
-        self, bank: Any, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
-    ) -> tuple[Regularizer, np.ndarray]:
+        self, bank: Any, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> tuple[Regularizer, ndarray]:
         """(regularizer, costs) for the targets Y (T, n) and their costs c; both may depend on the data.
 
         C is the cost of an example of weight 1. The fit uses the regularizer that `bind` returns, here itself.
         """
         return self, c
 
-    def block_norm(self, sq_norms: np.ndarray) -> float:
+    def block_norm(self, sq_norms: ndarray) -> float:
         """g(x) = min_θ ½ Σ x_m / θ_m + Ω(θ) at x_m = ‖f_m‖² (Tomioka & Suzuki 2011, Theorem 1)."""
-        sq_norms = np.asarray(sq_norms, dtype=float)
+        sq_norms = np.asarray(sq_norms, float)
         theta = self.weights_from_norms(np.sqrt(sq_norms))
         with np.errstate(divide="ignore", over="ignore"):
             parts = np.divide(sq_norms, theta, out=np.zeros(sq_norms.shape), where=sq_norms > 0)  # 0/0 = 0
         return 0.5 * float(np.sum(parts)) + self.value(theta)
 
-    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def block_prox(self, norms: ndarray, step: float = 1.0) -> ndarray:
         """argmin_{t ≥ 0} ½ Σ (t_m − norms_m)² + step · block_norm(t²)."""
         raise NotImplementedError
 
-    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def block_prox_jacobian(self, norms: ndarray, step: float = 1.0) -> ndarray:
         """The derivative of `block_prox` in norms: its diagonal (M,) where it is diagonal, else (M, M)."""
         raise NotImplementedError
 
-    def minimise(self, model: Any, theta: np.ndarray, tolerance: float, max_steps: int = 500) -> np.ndarray:
+    def minimise(self, model: Any, theta: ndarray, tolerance: float, max_steps: int = 500) -> ndarray:
         """argmin_{x ≥ 0} model(x) + Ω(x) from θ, until no more than `tolerance` can be gained.
 
         `model` is a convex quadratic ⟨g, x − θ⟩ + ½ (x − θ)ᵀH(x − θ), with `gradient` g, `multiply(v)` = H v and

@@ -1,4 +1,5 @@
 import numpy as np
+from numpy import ndarray
 
 from .._validation import check_number
 from .base import Regularizer
@@ -40,8 +41,8 @@ class BlockElasticNet(Regularizer):
     def constraint(self) -> bool:  # type: ignore[override]  # depends on lam
         return self.lam == 1
 
-    def value(self, theta: np.ndarray) -> float:
-        theta, lam = np.asarray(theta, dtype=float), self.lam
+    def value(self, theta: ndarray) -> float:
+        theta, lam = np.asarray(theta, float), self.lam
         if theta.min() < -1e-9 or lam * theta.max() > 1 + 1e-9:
             return np.inf
         if lam == 1:
@@ -49,26 +50,26 @@ class BlockElasticNet(Regularizer):
         left = 1 - lam * np.maximum(theta, 0.0)
         return 0.5 * (1 - lam) ** 2 * float(np.sum(np.maximum(theta, 0.0) / left)) if left.min() > 0 else np.inf
 
-    def conjugate(self, s: np.ndarray) -> float:
+    def conjugate(self, s: ndarray) -> float:
         g = np.sqrt(2 * np.maximum(s, 0.0))
         if self.lam == 0:
             return 0.0 if g.max() <= 1 + 1e-9 else np.inf
         return float(np.sum(np.maximum(g - (1 - self.lam), 0.0) ** 2)) / (2 * self.lam)
 
-    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
-        norms = np.asarray(norms, dtype=float)
+    def weights_from_norms(self, norms: ndarray) -> ndarray:
+        norms = np.asarray(norms, float)
         return norms / ((1 - self.lam) + self.lam * norms) if self.lam < 1 else np.ones(len(norms))
 
-    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
+    def weights_from_dual(self, s: ndarray) -> ndarray:
         g = np.sqrt(2 * np.maximum(s, 0.0))
         if self.lam == 1:
             return np.ones(len(g))
         rise = np.maximum(g - (1 - self.lam), 0.0)
         return np.divide(rise, self.lam * g, out=np.zeros(len(g)), where=rise > 0)
 
-    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         """u = 1 − lam θ is the root of u³ − (1 − lam z) u² = lam η, η = step (1−lam)²/2: Newton from the left."""
-        z, lam = np.clip(np.asarray(z, dtype=float), 0.0, 1e100), self.lam
+        z, lam = np.clip(np.asarray(z, float), 0.0, 1e100), self.lam
         eta = 0.5 * step * (1 - lam) ** 2
         if lam == 0:
             return np.maximum(z - eta, 0.0)
@@ -85,15 +86,11 @@ class BlockElasticNet(Regularizer):
         theta = (1 - u) / lam if lam > 0.5 else z - eta / u**2
         return np.where(z > eta, np.maximum(theta, 0.0), 0.0)
 
-    def start(self, M: int) -> np.ndarray:
+    def start(self, M: int) -> ndarray:
         return np.ones(M) if self.lam == 1 else np.full(M, 1 / (M * (1 - self.lam) + self.lam))
 
-    def block_norm(self, sq_norms: np.ndarray) -> float:
-        x = np.asarray(sq_norms, dtype=float)
-        return float(np.sum((1 - self.lam) * np.sqrt(x) + 0.5 * self.lam * x))
+    def block_prox(self, norms: ndarray, step: float = 1.0) -> ndarray:
+        return np.maximum(np.asarray(norms, float) - step * (1 - self.lam), 0.0) / (1 + step * self.lam)
 
-    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
-        return np.maximum(np.asarray(norms, dtype=float) - step * (1 - self.lam), 0.0) / (1 + step * self.lam)
-
-    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def block_prox_jacobian(self, norms: ndarray, step: float = 1.0) -> ndarray:
         return (np.asarray(norms) > step * (1 - self.lam)) / (1 + step * self.lam)

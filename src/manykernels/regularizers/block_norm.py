@@ -1,8 +1,9 @@
 import numpy as np
+from numpy import ndarray
 
 from .._validation import check_number
-from ._powers import norm, squared_norm_prox, squared_norm_prox_jacobian
 from .base import Regularizer
+from .lp_norm import norm, squared_norm_prox, squared_norm_prox_jacobian
 
 MIN_RELATIVE_SLOPE = 1e-12  # relative to the largest g_m; a smaller g_m is raised to it
 
@@ -22,10 +23,10 @@ class Block(Regularizer):
             return "a block norm with q >= 2 is a supremum over the weights, so that no Ω(θ) to minimise exists"
         return super().why_not(method)
 
-    def penalty(self, theta: np.ndarray, q: np.ndarray) -> tuple[float, float]:
+    def penalty(self, theta: ndarray, q: ndarray) -> tuple[float, float]:
         return self.block_norm(np.asarray(theta) ** 2 * np.maximum(q, 0.0)), 0.0
 
-    def start(self, M: int) -> np.ndarray:
+    def start(self, M: int) -> ndarray:
         return np.ones(M)
 
     def _slopes(self, s):
@@ -58,19 +59,19 @@ class BlockNorm(Block):
 
     file_tag = ("regularizer/block_norm", 1)
 
-    def conjugate(self, s: np.ndarray) -> float:
+    def conjugate(self, s: ndarray) -> float:
         g = np.sqrt(2 * np.maximum(s, 0.0))
         return 0.5 * norm(g, self._dual_power) ** 2
 
-    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
+    def weights_from_dual(self, s: ndarray) -> ndarray:
         g, _ = self._slopes(s)
         return (g / norm(g, self._dual_power)) ** (self._dual_power - 2)
 
-    def block_norm(self, sq_norms: np.ndarray) -> float:
-        return 0.5 * norm(np.sqrt(np.asarray(sq_norms, dtype=float)), self.q) ** 2
+    def block_norm(self, sq_norms: ndarray) -> float:
+        return 0.5 * norm(np.sqrt(np.asarray(sq_norms, float)), self.q) ** 2
 
-    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def block_prox(self, norms: ndarray, step: float = 1.0) -> ndarray:
         return squared_norm_prox(norms, step, self.q)
 
-    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def block_prox_jacobian(self, norms: ndarray, step: float = 1.0) -> ndarray:
         return squared_norm_prox_jacobian(self.block_prox(norms, step), step, self.q)

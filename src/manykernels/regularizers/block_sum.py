@@ -1,7 +1,8 @@
 import numpy as np
+from numpy import ndarray
 
-from ._powers import power_prox, power_prox_jacobian
 from .block_norm import Block
+from .lp_norm import power_prox, power_prox_jacobian
 
 
 class BlockSum(Block):
@@ -27,18 +28,18 @@ class BlockSum(Block):
 
     file_tag = ("regularizer/block_sum", 1)
 
-    def conjugate(self, s: np.ndarray) -> float:
+    def conjugate(self, s: ndarray) -> float:
         return float(np.sum((2 * np.maximum(s, 0.0)) ** (0.5 * self._dual_power))) / self._dual_power
 
-    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
+    def weights_from_dual(self, s: ndarray) -> ndarray:
         g, _ = self._slopes(s)
         return g ** (self._dual_power - 2)
 
-    def block_norm(self, sq_norms: np.ndarray) -> float:
-        return float(np.sum(np.asarray(sq_norms, dtype=float) ** (0.5 * self.q))) / self.q
+    def block_norm(self, sq_norms: ndarray) -> float:
+        return float(np.sum(np.asarray(sq_norms, float) ** (0.5 * self.q))) / self.q
 
-    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def block_prox(self, norms: ndarray, step: float = 1.0) -> ndarray:
         return power_prox(norms, step, self.q)
 
-    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def block_prox_jacobian(self, norms: ndarray, step: float = 1.0) -> ndarray:
         return power_prox_jacobian(self.block_prox(norms, step), step, self.q)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .._parts import Part
 from .._validation import check_number, shown
+from ..losses.base import Loss
 from .base import Regularizer
-
-if TYPE_CHECKING:
-    from ..losses.base import Loss
 
 
 class EmpiricalBayes(Regularizer):
@@ -62,8 +61,8 @@ class EmpiricalBayes(Regularizer):
         self.noise, self.prior = noise, prior
 
     def bind(
-        self, bank: Any, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
-    ) -> tuple[Regularizer, np.ndarray]:
+        self, bank: Any, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> tuple[Regularizer, ndarray]:
         """The regularizer with the noise that C implies, and the weights of the examples as costs, c / C."""
         if loss is not None and not loss.gaussian:
             raise ValueError(
@@ -81,12 +80,12 @@ class EmpiricalBayes(Regularizer):
         """The same if no C is given: the noise that C would imply is learned."""
         return EmpiricalBayes("learn", self.prior) if self.noise is None else self
 
-    def hyperprior(self, theta: np.ndarray) -> tuple[Any, Any, Any]:
+    def hyperprior(self, theta: ndarray) -> tuple[Any, Any, Any]:
         """h(θ), its gradient (M,) and its second derivatives (M,)."""
         if self.prior is None:
             return 0.0, np.zeros(len(theta)), np.zeros(len(theta))
         with np.errstate(divide="ignore"):
-            slope, curvature = np.asarray(self.prior.gradient(theta), dtype=float), self.prior.curvature(theta)
+            slope, curvature = np.asarray(self.prior.gradient(theta), float), self.prior.curvature(theta)
             return float(self.prior.value(theta)), slope, curvature
 
     def has(self, method: str) -> bool:
@@ -112,15 +111,15 @@ class Prior(Part):
     EmpiricalBayes(noise=None, prior=Exponential())
     """
 
-    def value(self, theta: np.ndarray) -> np.ndarray:
+    def value(self, theta: ndarray) -> ndarray:
         """h(θ), a number."""
         raise NotImplementedError
 
-    def gradient(self, theta: np.ndarray) -> np.ndarray:
+    def gradient(self, theta: ndarray) -> ndarray:
         """h'_m(θ_m)."""
         raise NotImplementedError
 
-    def curvature(self, theta: np.ndarray) -> np.ndarray:
+    def curvature(self, theta: ndarray) -> ndarray:
         """h''_m(θ_m); 0 if a subclass does not define it, which costs steps only."""
         return np.zeros(len(theta))
 
@@ -152,12 +151,12 @@ class GammaPrior(Prior):
         self.shape = check_number("shape", shape, 1, closed="left")
         self.rate = check_number("rate", rate, closed="left")
 
-    def value(self, theta: np.ndarray) -> np.ndarray:
+    def value(self, theta: ndarray) -> ndarray:
         logs = np.sum(np.log(theta)) if self.shape > 1 else 0.0
         return self.rate * float(np.sum(theta)) - (self.shape - 1) * float(logs)
 
-    def gradient(self, theta: np.ndarray) -> np.ndarray:
+    def gradient(self, theta: ndarray) -> ndarray:
         return self.rate - (self.shape - 1) / theta if self.shape > 1 else np.full(len(theta), self.rate)
 
-    def curvature(self, theta: np.ndarray) -> np.ndarray:
+    def curvature(self, theta: ndarray) -> ndarray:
         return (self.shape - 1) / theta**2 if self.shape > 1 else np.zeros(len(theta))

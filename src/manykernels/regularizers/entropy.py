@@ -1,4 +1,5 @@
 import numpy as np
+from numpy import ndarray
 
 from .._limits import spend
 from .._simplex import project_simplex
@@ -36,43 +37,43 @@ class Entropy(Regularizer):
     def conjugate_bend(self) -> float:  # type: ignore[override]  # depends on lam
         return 2 / self.lam
 
-    def value(self, theta: np.ndarray) -> float:
-        theta = np.asarray(theta, dtype=float)
+    def value(self, theta: ndarray) -> float:
+        theta = np.asarray(theta, float)
         if theta.min() < -1e-9 or abs(theta.sum() - 1) > 1e-9:
             return np.inf
         theta = theta[theta > 0]
         return 0.5 * self.lam * float(theta @ np.log(theta))
 
-    def conjugate(self, s: np.ndarray) -> float:
+    def conjugate(self, s: ndarray) -> float:
         top, e = self._exponentials(s)
         return top + 0.5 * self.lam * float(np.log(e.sum()))
 
-    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
+    def weights_from_dual(self, s: ndarray) -> ndarray:
         _, e = self._exponentials(s)
         return e / e.sum()
 
-    def conjugate_curvature(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def conjugate_curvature(self, s: ndarray) -> tuple[ndarray, ndarray]:
         theta = self.weights_from_dual(s)
         return 2 / self.lam * theta, np.sqrt(2 / self.lam) * theta
 
-    def derivatives(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def derivatives(self, theta: ndarray) -> tuple[ndarray, ndarray]:
         return 0.5 * self.lam * (1.0 + np.log(theta)), 0.5 * self.lam / theta
 
     def _exponentials(self, s):
         """max s and exp(2(s − max s)/lam)."""
-        s = np.asarray(s, dtype=float)
+        s = np.asarray(s, float)
         top = float(s.max())
         with np.errstate(under="ignore", over="ignore"):
             return top, np.exp((s - top) * (2 / self.lam))
 
-    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
+    def weights_from_norms(self, norms: ndarray) -> ndarray:
         """n²/θ² = lam (ln θ + κ): with w e^w = (2n²/lam) e^{2κ}, θ = e^{w/2 − κ}, and κ from Σθ = 1.
 
         ln Σθ is convex and decreasing in κ: Newton from the left.
         """
         from scipy.special import wrightomega
 
-        norms = np.asarray(norms, dtype=float)
+        norms = np.asarray(norms, float)
         top = max(float(norms.max()), 1e-150)
         norms, lam = np.maximum(norms / top, 1e-150), max((np.sqrt(self.lam) / min(top, 1e100)) ** 2, 1e-200)
         level = 2 * np.log(norms) + np.log(2 / lam)
@@ -89,11 +90,11 @@ class Entropy(Regularizer):
             kappa += step
         return theta / total
 
-    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         """θ = η ω((z − ν)/η − ln η), η = step lam/2, ω Wright's function, ν from Σθ = 1: Newton from the left."""
         from scipy.special import wrightomega
 
-        z, eta = np.asarray(z, dtype=float), 0.5 * step * self.lam
+        z, eta = np.asarray(z, float), 0.5 * step * self.lam
         z = np.maximum(z - z.max(), -1.0 - 1000.0 * eta)  # further down the weights underflow
         top = project_simplex(z).max()  # no smaller than the largest weight here, so that ν is no smaller than
         nu = -top - eta * np.log(top)
@@ -107,5 +108,5 @@ class Entropy(Regularizer):
             nu += move
         return w / w.sum()
 
-    def start(self, M: int) -> np.ndarray:
+    def start(self, M: int) -> ndarray:
         return np.full(M, 1 / M)

@@ -1,6 +1,5 @@
-from __future__ import annotations
-
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from .._validation import check_number, check_size, shown
@@ -33,6 +32,7 @@ class GroupNorm(Regularizer):
 
     file_tag = ("regularizer/group_norm", 1)
     constraint = True
+    per_kernel = "groups"
 
     def __init__(self, groups: ArrayLike, p: float = 1.0) -> None:
         self.p = check_number("p", p, 1, closed="both")
@@ -66,36 +66,32 @@ class GroupNorm(Regularizer):
         scaled = x / np.where(sizes > 0, sizes, 1.0)[number] * wanted[number]
         return np.where(sizes[number] > 0, scaled, (wanted * even)[number])
 
-    def value(self, theta: np.ndarray) -> float:
-        theta = np.asarray(theta, dtype=float)
+    def value(self, theta: ndarray) -> float:
+        theta = np.asarray(theta, float)
         return self._ball.value(self._sizes(np.maximum(theta, 0.0))) if theta.min() >= -1e-9 else np.inf
 
-    def conjugate(self, s: np.ndarray) -> float:
+    def conjugate(self, s: ndarray) -> float:
         return self._ball.conjugate(self._sizes(np.maximum(s, 0.0)))
 
-    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
-        norms = np.asarray(norms, dtype=float)
+    def weights_from_norms(self, norms: ndarray) -> ndarray:
+        norms = np.asarray(norms, float)
         top = float(np.max(norms, initial=0.0))
         powers = (norms / top if top > 0 else norms) ** (2 / 3)  # LpNorm(2) within a group: its norm is ‖·‖_{4/3}
         sizes = self._sizes(powers)
         return self._along(powers, sizes, self._ball.weights_from_norms(sizes**1.5))
 
-    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
-        s = np.maximum(np.asarray(s, dtype=float), 0.0)
+    def weights_from_dual(self, s: ndarray) -> ndarray:
+        s = np.maximum(np.asarray(s, float), 0.0)
         sizes = self._sizes(s)
         return self._along(s, sizes, self._ball.weights_from_dual(sizes))
 
-    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         """The Euclidean projection of z, whatever the step."""
-        z = np.maximum(np.asarray(z, dtype=float), 0.0)
+        z = np.maximum(np.asarray(z, float), 0.0)
         sizes = self._sizes(z)
         return self._along(z, sizes, self._ball.prox(sizes))
 
-    def start(self, M: int) -> np.ndarray:
+    def start(self, M: int) -> ndarray:
         check_size("groups", self.groups, M)
         sizes = np.zeros(self._number.max() + 1)
         return self._along(np.zeros(M), sizes, self._ball.start(len(sizes)))
-
-    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
-        check_size("groups", self.groups, M)
-        return GroupNorm(self.groups[kernels], self.p)

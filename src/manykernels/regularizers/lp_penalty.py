@@ -1,9 +1,9 @@
 import numpy as np
+from numpy import ndarray
 
 from .._validation import check_number
-from ._powers import norm, squared_norm_prox
 from .base import Regularizer
-from .lp_norm import LpNorm
+from .lp_norm import LpNorm, norm, squared_norm_prox
 
 
 class LpPenalty(Regularizer):
@@ -42,23 +42,23 @@ class LpPenalty(Regularizer):
     def _ball(self):
         return LpNorm(self.p)
 
-    def value(self, theta: np.ndarray) -> float:
-        theta = np.asarray(theta, dtype=float)
+    def value(self, theta: ndarray) -> float:
+        theta = np.asarray(theta, float)
         if theta.min() < -1e-9:
             return np.inf
         with np.errstate(over="ignore"):
             return 0.5 * self.mu * np.float64(norm(np.maximum(theta, 0.0), self.p)) ** 2
 
-    def conjugate(self, s: np.ndarray) -> float:
+    def conjugate(self, s: ndarray) -> float:
         with np.errstate(over="ignore"):
             return np.float64(self._ball.conjugate(s)) ** 2 / (2 * self.mu)
 
-    def shrink(self, s: np.ndarray) -> float:
+    def shrink(self, s: ndarray) -> float:
         """Also shrinks where Ω* is too large for floating point."""
         size = self._ball.conjugate(s)
         return 1.0 if size <= 1e150 else float(np.sqrt(1e150 / size))
 
-    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
+    def weights_from_norms(self, norms: ndarray) -> ndarray:
         """R u, with u the weights of the ℓp ball and R³ = ½ Σ norms²/u / mu."""
         return self._radius(norms) * self._ball.weights_from_norms(norms)
 
@@ -66,26 +66,22 @@ class LpPenalty(Regularizer):
         """‖θ‖_p = (½ ‖norms‖_r² / mu)^{1/3}."""
         return np.cbrt(0.5 / self.mu) * np.cbrt(norm(norms, self._ball.block_power)) ** 2
 
-    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
+    def weights_from_dual(self, s: ndarray) -> ndarray:
         return self._ball.weights_from_dual(s) * (self._ball.conjugate(s) / self.mu)
 
-    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         return squared_norm_prox(z, step * self.mu, self.p)
 
-    def start(self, M: int) -> np.ndarray:
+    def start(self, M: int) -> ndarray:
         return self._ball.start(M)
 
-    def block_norm(self, sq_norms: np.ndarray) -> float:
-        size = norm(np.sqrt(np.asarray(sq_norms, dtype=float)), self._ball.block_power)
-        return 1.5 * self.mu ** (1 / 3) * (0.5 * size**2) ** (2 / 3)
-
-    def to_constraint(self, C: float, theta: np.ndarray) -> tuple[float, Regularizer]:
+    def to_constraint(self, C: float, theta: ndarray) -> tuple[float, Regularizer]:
         """(C', LpNorm(p)) with the same predictor as this penalty at C, where θ is its solution: C' = C ‖θ‖_p.
 
         Kloft et al. (2011), Theorem 1. The weights of the constrained problem are θ / ‖θ‖_p.
         """
         return C * norm(theta, self.p), self._ball
 
-    def from_constraint(self, C: float, norms: np.ndarray) -> float:
+    def from_constraint(self, C: float, norms: ndarray) -> float:
         """The C of this penalty with the same predictor as LpNorm(p) at C, whose solution has ‖f_m‖ = norms."""
-        return C / self._radius(np.asarray(norms, dtype=float))
+        return C / self._radius(np.asarray(norms, float))

@@ -1,10 +1,11 @@
 """The separable ℓp penalty on the kernel weights."""
 
 import numpy as np
+from numpy import ndarray
 
 from .._validation import check_number
-from ._powers import power_prox, power_prox_jacobian
 from .base import Regularizer
+from .lp_norm import power_prox, power_prox_jacobian
 
 
 class LpSum(Regularizer):
@@ -39,45 +40,41 @@ class LpSum(Regularizer):
 
     smooth = finite_conjugate
 
-    def value(self, theta: np.ndarray) -> float:
-        theta = np.asarray(theta, dtype=float)
+    def value(self, theta: ndarray) -> float:
+        theta = np.asarray(theta, float)
         if theta.min() < -1e-9:
             return np.inf
         with np.errstate(over="ignore"):
             return float(np.sum(np.maximum(theta, 0.0) ** self.p)) / (2 * self.p)
 
-    def conjugate(self, s: np.ndarray) -> float:
+    def conjugate(self, s: ndarray) -> float:
         s = np.maximum(s, 0.0)
         if self.p == 1:
             return 0.0 if s.max() <= 0.5 * (1 + 1e-9) else np.inf
         with np.errstate(over="ignore"):
             return (1 - 1 / self.p) * float(np.sum(s * (2 * s) ** (1 / (self.p - 1))))
 
-    def shrink(self, s: np.ndarray) -> float:
+    def shrink(self, s: ndarray) -> float:
         """Also shrinks where Ω* is finite but too large for floating point: θ = (2 s)^{1/(p−1)} above 1e30."""
         limit = 0.5 * 1e30 ** (self.p - 1)
         top = float(np.max(s))
         return 1.0 if top <= limit else float(np.sqrt(limit / top))
 
-    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
-        return np.asarray(norms, dtype=float) ** (2 / (self.p + 1))
+    def weights_from_norms(self, norms: ndarray) -> ndarray:
+        return np.asarray(norms, float) ** (2 / (self.p + 1))
 
-    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
+    def weights_from_dual(self, s: ndarray) -> ndarray:
         with np.errstate(over="ignore"):
             return np.minimum((2 * np.maximum(s, 0.0)) ** (1 / (self.p - 1)), 1e300)
 
-    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         return power_prox(z, 0.5 * step, self.p)
 
-    def start(self, M: int) -> np.ndarray:
+    def start(self, M: int) -> ndarray:
         return np.full(M, M ** (-1 / self.p))
 
-    def block_norm(self, sq_norms: np.ndarray) -> float:
-        half = self.p / (self.p + 1)
-        return float(np.sum(np.asarray(sq_norms, dtype=float) ** half)) / (2 * half)
-
-    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def block_prox(self, norms: ndarray, step: float = 1.0) -> ndarray:
         return power_prox(norms, step, 2 * self.p / (self.p + 1))
 
-    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def block_prox_jacobian(self, norms: ndarray, step: float = 1.0) -> ndarray:
         return power_prox_jacobian(self.block_prox(norms, step), step, 2 * self.p / (self.p + 1))

@@ -1,6 +1,7 @@
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .._validation import check_number
 from .base import Regularizer
@@ -52,52 +53,52 @@ class MixedNorm(Regularizer):
         """The coefficients (M,) of θ and of θ^p in the constraint."""
         return np.full(M, 1.0 if self.simplex else self.v), np.full(M, 0.0 if self.simplex else 1 - self.v)
 
-    def value(self, theta: np.ndarray) -> float:
-        theta = np.asarray(theta, dtype=float)
+    def value(self, theta: ndarray) -> float:
+        theta = np.asarray(theta, float)
         return 0.0 if theta.min() >= -1e-9 and self._size(np.maximum(theta, 0.0)) <= 1 + 1e-9 * self.p else np.inf
 
     def _support(self, s):
         """max s, argmax ⟨θ, s⟩, the multiplier for s / max s, and s₊ / max s."""
         from ..loops.lp_projection import support_mixed
 
-        s = np.maximum(np.asarray(s, dtype=float), 0.0)
+        s = np.maximum(np.asarray(s, float), 0.0)
         top = float(s.max())
         s = s / top if top > 0 else np.ones(len(s))
         if self.simplex:
             return top, LpNorm(1).weights_from_dual(s), 1.0, s
         return top, *support_mixed(s, *self._parts(len(s)), self.p), s
 
-    def conjugate(self, s: np.ndarray) -> float:
+    def conjugate(self, s: ndarray) -> float:
         top, theta, mu, s = self._support(s)
         return top * (float(theta @ s) + mu * (1 - self._size(theta)))
 
-    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
+    def weights_from_dual(self, s: ndarray) -> ndarray:
         from ..loops.lp_projection import tighten
 
         _, theta, _, s = self._support(s)
         return tighten(theta, s, *self._parts(len(s)), self.p)
 
-    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
+    def weights_from_norms(self, norms: ndarray) -> ndarray:
         from ..loops.lp_projection import balance_mixed
 
-        norms = np.asarray(norms, dtype=float)
+        norms = np.asarray(norms, float)
         return balance_mixed(norms, *self._parts(len(norms)), self.p) if norms.max() > 0 else self.start(len(norms))
 
-    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         """The Euclidean projection of z, whatever the step."""
         from ..loops.lp_projection import project_mixed
 
         if self.simplex:
             return LpNorm(1).prox(z)
-        z = np.maximum(np.asarray(z, dtype=float), 0.0)
+        z = np.maximum(np.asarray(z, float), 0.0)
         return z if self._size(z) <= 1 else project_mixed(z, *self._parts(len(z)), self.p)
 
-    def minimise(self, model: Any, theta: np.ndarray, tolerance: float, max_steps: int = 500) -> np.ndarray:
+    def minimise(self, model: Any, theta: ndarray, tolerance: float, max_steps: int = 500) -> ndarray:
         if self.simplex:
             return LpNorm(1).minimise(model, theta, tolerance, max_steps)
         return super().minimise(model, theta, tolerance, max_steps)
 
-    def start(self, M: int) -> np.ndarray:
+    def start(self, M: int) -> ndarray:
         from ..loops.lp_projection import tighten
 
         return tighten(np.ones(M), np.ones(M), *self._parts(M), self.p)

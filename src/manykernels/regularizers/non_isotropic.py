@@ -1,8 +1,7 @@
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from .._limits import spend
@@ -45,11 +44,11 @@ class NonIsotropic(Regularizer):
         E = alignment_matrix(kernels, centered)
         return cls(E + ridge * np.eye(len(E)))
 
-    def value(self, theta: np.ndarray) -> float:
-        theta = np.asarray(theta, dtype=float)
+    def value(self, theta: ndarray) -> float:
+        theta = np.asarray(theta, float)
         return 0.0 if theta.min() >= -1e-9 and theta @ self._A @ theta <= 1 + 1e-9 else np.inf
 
-    def conjugate(self, s: np.ndarray) -> float:
+    def conjugate(self, s: ndarray) -> float:
         s, top = self._unit(s)
         theta = self.E @ s
         if np.any(theta < 0):
@@ -59,18 +58,18 @@ class NonIsotropic(Regularizer):
     @staticmethod
     def _unit(s):
         """s / max |s| and that maximum."""
-        s = np.asarray(s, dtype=float)
+        s = np.asarray(s, float)
         top = max(float(np.max(np.abs(s))), 1e-300)
         return s / top, top
 
-    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
+    def weights_from_dual(self, s: ndarray) -> ndarray:
         s, _ = self._unit(s)
         theta = self.E @ s
         return self._scaled(nonnegative_qp(self._A, s, theta > 0)[0] if np.any(theta < 0) else theta)
 
-    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
+    def weights_from_norms(self, norms: ndarray) -> ndarray:
         """The minimum of ½ Σ norms²/θ + ½ θᵀE⁻¹θ, scaled to the boundary: damped Newton steps."""
-        norms = np.asarray(norms, dtype=float)
+        norms = np.asarray(norms, float)
         top = float(norms.max())
         if not top > 0:
             return self.start(len(norms))
@@ -103,15 +102,15 @@ class NonIsotropic(Regularizer):
         theta = theta / top
         return theta / np.sqrt(theta @ self._A @ theta)
 
-    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         """The Euclidean projection of z, whatever the step."""
-        z = np.asarray(z, dtype=float)
+        z = np.asarray(z, float)
         inside, top = self._unit(np.maximum(z, 0.0))
         if top * np.sqrt(inside @ self._A @ inside) <= 1:
             return np.maximum(z, 0.0)
         return self._minimum(np.eye(len(z)), z)
 
-    def minimise(self, model: Any, theta: np.ndarray, tolerance: float, max_steps: int = 500) -> np.ndarray:
+    def minimise(self, model: Any, theta: ndarray, tolerance: float, max_steps: int = 500) -> ndarray:
         H = model.block(np.arange(len(theta)))
         return self._minimum(H, H @ theta - model.gradient, 0.1 * tolerance)
 
@@ -143,11 +142,11 @@ class NonIsotropic(Regularizer):
             mu = new
         return x / max(ratio, 1.0)
 
-    def start(self, M: int) -> np.ndarray:
+    def start(self, M: int) -> ndarray:
         check_size("E", self.E, M)
         return np.full(M, 1 / np.sqrt(np.sum(self._A)))
 
-    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
+    def restrict(self, kernels: ndarray, M: int) -> Regularizer:
         check_size("E", self.E, M)
         return self if len(kernels) == M else NonIsotropic(np.linalg.inv(self._A[np.ix_(kernels, kernels)]))
 
@@ -202,7 +201,7 @@ def alignment_matrix(kernels, centered=False):
     for first in range(0, n, size):
         rows = np.arange(first, min(first + size, n))
         part = [kernels.combined(one[m], rows) if bank else kernels[m][rows] for m in range(M)]
-        part = np.array(part, dtype=float)
+        part = np.array(part, float)
         sums[:, rows] = part.sum(axis=2)
         part = part.reshape(M, -1)
         products += part @ part.T
@@ -214,7 +213,7 @@ def alignment_matrix(kernels, centered=False):
 
 def _positive_definite(E):
     try:
-        array = np.array(E, dtype=float)
+        array = np.array(E, float)
     except (TypeError, ValueError):
         array = np.empty(0)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size or not np.all(np.isfinite(array)):

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy import ndarray
 
 from .._limits import spend
 from .base import Regularizer
@@ -33,9 +34,7 @@ class Separable(Regularizer):
     array([0.5, 2. ])
     """
 
-    def __init__(
-        self, g: Callable[[np.ndarray], np.ndarray], slope: Callable[[np.ndarray], np.ndarray] | None = None
-    ) -> None:
+    def __init__(self, g: Callable[[ndarray], ndarray], slope: Callable[[ndarray], ndarray] | None = None) -> None:
         if not callable(g):
             raise ValueError(f"g must be a function of an array x >= 0, got {g!r}")
         self.g, self.slope = g, slope
@@ -87,55 +86,55 @@ class Separable(Regularizer):
             lo, below, hi, above = (np.where(left, *pair) for pair in ((mid, lo), (at, below), (hi, mid), (above, at)))
         return np.where(target < table[0], 0.0, t)
 
-    def value(self, theta: np.ndarray) -> float:
-        theta = np.asarray(theta, dtype=float)
+    def value(self, theta: ndarray) -> float:
+        theta = np.asarray(theta, float)
         if theta.min() < -1e-9 or theta.max() > self._theta[-1] * (1 + 1e-9):
             return np.inf
         t = self._root(self._theta, theta, lambda weight, rise, t: weight)
         gain = self.g(t**2) - 0.5 * np.divide(t**2, theta, out=np.zeros(len(t)), where=t > 0)
         return float(np.sum(np.maximum(gain, self._zero)))
 
-    def conjugate(self, s: np.ndarray) -> float:
+    def conjugate(self, s: ndarray) -> float:
         rise = np.sqrt(2 * np.maximum(s, 0.0))
         if rise.max() > self._rise[-1] * (1 + 1e-9):
             return np.inf
         t = self._from_rise(rise)
         return float(np.sum(np.maximum(t * rise - self.g(t**2), -self._zero)))
 
-    def shrink(self, s: np.ndarray) -> float:
+    def shrink(self, s: ndarray) -> float:
         level = self.level(s)
         return 1.0 if level <= self.limit else float(np.sqrt(self.limit / level))
 
     def _from_rise(self, rise):
         return self._root(self._rise, rise, lambda weight, rise, t: rise)
 
-    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
+    def weights_from_norms(self, norms: ndarray) -> ndarray:
         return np.minimum(self._maps(np.clip(norms, *NORM_RANGE))[0], self._theta[-1])
 
-    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
+    def weights_from_dual(self, s: ndarray) -> ndarray:
         rise = np.sqrt(2 * np.maximum(s, 0.0))
         t = self._from_rise(rise)
         return np.minimum(np.divide(t, rise, out=np.zeros(len(t)), where=rise > 0), self._theta[-1])
 
-    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         """θ + (step/2) rise² = z along the weights θ(t)."""
-        z = np.maximum(np.asarray(z, dtype=float), 0.0)
+        z = np.maximum(np.asarray(z, float), 0.0)
         table = self._theta + 0.5 * step * self._rise**2
         t = self._root(table, z, lambda weight, rise, t: weight + 0.5 * step * rise**2)
         weight, rise = self._maps(np.clip(t, *NORM_RANGE))
         return np.clip(z - 0.5 * step * rise**2, 0.0, np.minimum(weight, self._theta[-1]))
 
-    def start(self, M: int) -> np.ndarray:
+    def start(self, M: int) -> ndarray:
         return self.weights_from_norms(np.full(M, 1 / M))
 
-    def block_norm(self, sq_norms: np.ndarray) -> float:
-        return float(np.sum(self.g(np.asarray(sq_norms, dtype=float))))
+    def block_norm(self, sq_norms: ndarray) -> float:
+        return float(np.sum(self.g(np.asarray(sq_norms, float))))
 
-    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def block_prox(self, norms: ndarray, step: float = 1.0) -> ndarray:
         table = np.exp(LOG_NORMS) + step * self._rise
         return self._root(table, np.maximum(norms, 0.0), lambda weight, rise, t: t + step * rise)
 
-    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
-        norms = np.asarray(norms, dtype=float)
+    def block_prox_jacobian(self, norms: ndarray, step: float = 1.0) -> ndarray:
+        norms = np.asarray(norms, float)
         width = 1e-4 * np.maximum(norms, 1e-8)
         return (self.block_prox(norms + width, step) - self.block_prox(norms - width, step)) / (2 * width)

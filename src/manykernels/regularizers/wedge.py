@@ -1,4 +1,5 @@
 import numpy as np
+from numpy import ndarray
 
 from .base import Regularizer
 
@@ -22,31 +23,31 @@ class Wedge(Regularizer):
     finite_conjugate = False
     smooth = False
 
-    def value(self, theta: np.ndarray) -> float:
-        theta = np.asarray(theta, dtype=float)
+    def value(self, theta: ndarray) -> float:
+        theta = np.asarray(theta, float)
         tolerance = 1e-9 * max(1.0, float(np.abs(theta).max()))
         feasible = theta.min() >= -1e-9 and (len(theta) == 1 or np.max(np.diff(theta)) <= tolerance)
         return 0.5 * float(theta.sum()) if feasible else np.inf
 
-    def level(self, s: np.ndarray) -> float:
+    def level(self, s: ndarray) -> float:
         """The largest mean of the first k entries."""
         return float(np.max(np.cumsum(s) / np.arange(1, len(s) + 1)))
 
-    def conjugate(self, s: np.ndarray) -> float:
+    def conjugate(self, s: ndarray) -> float:
         return 0.0 if self.level(s) <= self.limit * (1 + 1e-9) else np.inf
 
-    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
+    def weights_from_norms(self, norms: ndarray) -> ndarray:
         """The square roots of the pooled norms²."""
         from ..loops.lp_projection import decreasing
 
-        norms = np.asarray(norms, dtype=float)
+        norms = np.asarray(norms, float)
         top = max(float(norms.max()), 1e-300)
         return top * np.sqrt(decreasing((norms / top) ** 2))
 
-    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         from ..loops.lp_projection import decreasing
 
-        return np.maximum(decreasing(np.asarray(z, dtype=float) - 0.5 * step), 0.0)
+        return np.maximum(decreasing(np.asarray(z, float) - 0.5 * step), 0.0)
 
-    def start(self, M: int) -> np.ndarray:
+    def start(self, M: int) -> ndarray:
         return np.full(M, 1 / M)

@@ -1,12 +1,10 @@
-from __future__ import annotations
-
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from .._validation import check_number, check_size, check_vector
-from ._powers import norm
 from .base import Regularizer
-from .lp_norm import LpNorm
+from .lp_norm import LpNorm, norm
 
 
 class WeightedLpNorm(Regularizer):
@@ -32,6 +30,7 @@ class WeightedLpNorm(Regularizer):
 
     file_tag = ("regularizer/weighted_lp_norm", 1)
     constraint = True
+    per_kernel = "weights"
 
     def __init__(self, p: float, weights: ArrayLike) -> None:
         self.p = check_number("p", p, 1, closed="left")
@@ -49,36 +48,29 @@ class WeightedLpNorm(Regularizer):
     def _root(self):
         return self.weights ** (1 / self.p)
 
-    def value(self, theta: np.ndarray) -> float:
-        return self._ball.value(np.asarray(theta, dtype=float) * self._root)
+    def value(self, theta: ndarray) -> float:
+        return self._ball.value(np.asarray(theta, float) * self._root)
 
-    def conjugate(self, s: np.ndarray) -> float:
-        return self._ball.conjugate(np.asarray(s, dtype=float) / self._root)
+    def conjugate(self, s: ndarray) -> float:
+        return self._ball.conjugate(np.asarray(s, float) / self._root)
 
-    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
-        return self._ball.weights_from_norms(np.asarray(norms, dtype=float) * np.sqrt(self._root)) / self._root
+    def weights_from_norms(self, norms: ndarray) -> ndarray:
+        return self._ball.weights_from_norms(np.asarray(norms, float) * np.sqrt(self._root)) / self._root
 
-    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
-        return self._ball.weights_from_dual(np.asarray(s, dtype=float) / self._root) / self._root
+    def weights_from_dual(self, s: ndarray) -> ndarray:
+        return self._ball.weights_from_dual(np.asarray(s, float) / self._root) / self._root
 
-    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
+    def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         """The Euclidean projection of z, whatever the step."""
         from ..loops.lp_projection import project_mixed
 
-        z = np.maximum(np.asarray(z, dtype=float), 0.0)
+        z = np.maximum(np.asarray(z, float), 0.0)
         if norm(z * self._root, self.p) <= 1:
             return z
         zero, weights = np.zeros(len(z)), np.array(self.weights)
         parts = (weights, zero) if self.p == 1 else (zero, weights)
         return project_mixed(z, *parts, self.p)
 
-    def start(self, M: int) -> np.ndarray:
+    def start(self, M: int) -> ndarray:
         check_size("weights", self.weights, M)
         return self._ball.start(M) / self._root
-
-    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
-        check_size("weights", self.weights, M)
-        return WeightedLpNorm(self.p, self.weights[kernels])
-
-    def block_norm(self, sq_norms: np.ndarray) -> float:
-        return self._ball.block_norm(np.asarray(sq_norms, dtype=float) * self._root)

@@ -7,22 +7,20 @@ control)`, and, if it cannot take every problem, `refuse(problem)`, which return
 derives from `BaseSolver`, and you may pass it wherever a name may stand; docs/solvers.md has an example.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._limits import Allowance
 from .._validation import shown
 from ..inner import InnerProblem
-from ..solution import Status
-from ._last_step import thinned
+from ..problem import Problem
+from ..solution import Solution, Status
 from ._oracle import Oracle
 from ._run import Stall
-from ._warm import begin_from
+from ._warm import begin_from, thinned
 from .base import BaseSolver, Caller, Control, Monitor, seed_of
 from .checkpoint_file import Watch
 from .classical.analytic import Analytic
@@ -41,10 +39,6 @@ from .mackay import MacKay
 from .newton import Newton
 from .primal import Primal
 from .reweighted import Reweighted
-
-if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..solution import Solution
 
 SOLVERS = {
     solver.name: solver

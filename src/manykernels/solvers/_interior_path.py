@@ -1,7 +1,5 @@
 """The central path of `interior`: predictor and corrector steps (Mehrotra 1992) on dual variables and weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 

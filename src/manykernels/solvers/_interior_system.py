@@ -6,8 +6,6 @@ They are solved by conjugate gradients. The preconditioner treats the columns of
 formula and the others by their diagonal: early few columns matter, at the end only those of kernels with weight.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve

@@ -5,18 +5,17 @@
 Any feasible a gives a cut, J(θ) ≥ constant − ½ θᵀq, even if the inner problem is not solved to the end.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from abc import abstractmethod
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from ..inner import inner_problem
+from ..problem import Problem
+from ..solution import Solution
 from ._run import MAX_UNSOLVED, MIN_FLOAT32_TOL, Finished, Run
-
-if TYPE_CHECKING:
-    from ..problem import Problem
-    from .base import Control
+from .base import BaseSolver, Control
 
 READINGS_BEFORE_HOLDING = 8  # of all kernels by an oracle: they take about as long as the matrices
 
@@ -24,14 +23,14 @@ READINGS_BEFORE_HOLDING = 8  # of all kernels by an oracle: they take about as l
 class InnerPoint(NamedTuple):
     """The inner problem at θ: its `value` ≥ J(θ), and the cut J(·) ≥ constant − ½ ·ᵀq that it gives."""
 
-    theta: np.ndarray
-    a: np.ndarray
-    q: np.ndarray
+    theta: ndarray
+    a: ndarray
+    q: ndarray
     value: float
     constant: float
-    support: np.ndarray  # the examples with a ≠ 0, and those free to move
-    products: np.ndarray  # (T, M', |support|)
-    K: np.ndarray
+    support: ndarray  # the examples with a ≠ 0, and those free to move
+    products: ndarray  # (T, M', |support|)
+    K: ndarray
 
 
 class Oracle(Run):
@@ -69,7 +68,7 @@ class Oracle(Run):
         self.inners = [inner_problem(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
         self.readings = 0
 
-    def __call__(self, theta: np.ndarray) -> InnerPoint:
+    def __call__(self, theta: ndarray) -> InnerPoint:
         """The `InnerPoint` at θ; certifies it on the way."""
         if np.shape(theta) != self.index.shape:
             words = f"the weights of the {len(self.index)} kernels that can have weight, problem.kernels"
@@ -112,7 +111,7 @@ class Oracle(Run):
         gap = self.gap if np.isfinite(self.gap) else 1.0
         return self.scale * self.effort * max(min(gap, 0.1), self.tol) / len(self.inners)
 
-    def value(self, theta: np.ndarray) -> float:
+    def value(self, theta: ndarray) -> float:
         """A bound of J(θ) from above, for line searches: it is not certified, and `a` is the solution.
 
         The kernels are read once, combined, where a call of the oracle also reads each of them.
@@ -125,14 +124,14 @@ class Oracle(Run):
             total += inner.primal(self.a[t], outputs, b)
         return total
 
-    def slope(self, a: np.ndarray, move: tuple[Any, Any]) -> float:
+    def slope(self, a: ndarray, move: tuple[Any, Any]) -> float:
         """The derivative of J along a direction, −½ Σ_m direction_m aᵀK_m a, at the solution a; see `move`."""
         parts = zip(self.inners, a, strict=True)
         return 0.5 * sum(
             float(a_t @ (inner.outputs(move[1], a_t) - inner.outputs(move[0], a_t))) for inner, a_t in parts
         )
 
-    def move(self, direction: np.ndarray) -> tuple[Any, Any]:
+    def move(self, direction: ndarray) -> tuple[Any, Any]:
         """The kernels combined along a direction: those that rise, and those that fall."""
         return self._matrix(np.maximum(direction, 0.0)), self._matrix(np.maximum(-direction, 0.0))
 
@@ -160,3 +159,19 @@ class Oracle(Run):
         if self.problem.intercept:
             error = error - error.mean(axis=1, keepdims=True)
         return float(np.sum(self.problem.c * np.abs(error) * (a != 0))) <= 3 * target * len(a)
+
+
+class OracleSolver(BaseSolver):
+    """A solver whose `steps(oracle)` choose the weights; the oracle ends them."""
+
+    adjusts = coupled = True
+    effort = Oracle.effort
+
+    def solve(self, problem: Problem, control: Control) -> Solution:
+        oracle = Oracle(problem, control)
+        oracle.effort = self.effort
+        return oracle.run(self.steps)
+
+    @abstractmethod
+    def steps(self, oracle: Oracle) -> object:
+        """Calls the oracle at weights of its choice, over and over."""

@@ -3,20 +3,18 @@
     Σ c V_μ(y, f) ,   a = −c V_μ'(f) ,   v_m = Σ_i a_i φ_m(x_i) ,   H = Σ_i S_i φ(x_i) φ(x_i)ᵀ ,   S = c V_μ''(f)
 
 Features are kept only for the examples that can still move, if the memory allows it. `HostBlocks` multiplies with the
-features of a block on the host, `_primal_device.DeviceBlocks` on a device.
+features of a block on the host, `DeviceBlocks` on a device.
 """
-
-from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from .._limits import MemoryBudget
 from ..inner import host_problem
 from ..problem import Certificate
-from ._primal_device import DeviceBlocks
-from ._primal_quadratic import Curvature
+from ._primal_quadratic import Curvature, DeviceBlocks
 from ._run import Run
 from ._warm import onto_total
 
@@ -28,9 +26,9 @@ MOVABLE_DISTANCE = 0.3  # in outputs: an example further from a change of its cu
 class LinearModel(NamedTuple):
     """A linear model w (T, D) of the normalised features, coefficients b (T, k) of E, and weights (M',)."""
 
-    w: np.ndarray
-    b: np.ndarray
-    theta: np.ndarray
+    w: ndarray
+    b: ndarray
+    theta: ndarray
 
 
 class Stage(NamedTuple):
@@ -39,7 +37,7 @@ class Stage(NamedTuple):
     Other examples may be `held`: their loss is the straight line −Σ a f − Σ c V*(y, −a/c), from v, Eᵀa and Σ c V*.
     """
 
-    rows: np.ndarray
+    rows: ndarray
     enough: float
     held: Any = None
     kept: Any = None  # an array for their features, or None
@@ -48,19 +46,19 @@ class Stage(NamedTuple):
 class FixedExamples(NamedTuple):
     """Sums over examples with a fixed a: v (T, D), Eᵀa (T, k) and Σ c V*(y, −a/c)."""
 
-    v: np.ndarray
-    total: np.ndarray
+    v: ndarray
+    total: ndarray
     conjugate: float
 
 
 class Visit(NamedTuple):
     """The result of a pass: outputs f and dual variables a (T, |rows|), v (T, D), curvatures, and the estimated gap."""
 
-    f: np.ndarray
-    a: np.ndarray
-    v: np.ndarray
+    f: ndarray
+    a: ndarray
+    v: ndarray
     curves: list
-    near: np.ndarray  # which examples can still move, (|rows|,)
+    near: ndarray  # which examples can still move, (|rows|,)
     far: Any  # the others as `FixedExamples`
     certificate: Certificate
     smoothing: float  # the part of the gap due to μ

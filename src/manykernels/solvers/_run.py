@@ -1,21 +1,18 @@
 """The base of every run of a solver: its history, its best point and bound, and its end."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .._limits import Allowance, Exhausted, spend
 from .._threads import close_pool, limit_blas
+from ..problem import Certificate, Problem
 from ..solution import Solution, Status
-
-if TYPE_CHECKING:
-    from ..problem import Certificate, Problem
-    from .base import Control
+from .base import Control
 
 MAX_IDLE_STEPS = 200  # without progress, before a run ends
 MAX_UNSOLVED = 20  # unsolved inner problems in a row, before a run ends
@@ -50,7 +47,7 @@ class Run:
     history: list[dict[str, Any]]
     best: Any  # a dict of theta, a and b, None before the first certificate
     best_dual: Any  # a dual point, or a function that gives it
-    dual_b: np.ndarray  # (T,), the b in its bound, which contains (total − Σa) b: the rounding of Σa
+    dual_b: ndarray  # (T,), the b in its bound, which contains (total − Σa) b: the rounding of Σa
     carried = False  # products are sums over many steps: the last point is certified again
     reason = ""  # why the run ended at a point without a certificate
     precision = ""  # of the combined kernel in the last step, see `Solution`
@@ -65,7 +62,7 @@ class Run:
             self.a, self.b = problem.start(), problem.no_b()
         else:
             self.theta, self.a = self._clean(warm.theta[self.kernels]), np.array(warm.a)
-            self.b = np.array(warm.b, dtype=float)
+            self.b = np.array(warm.b, float)
         self.history = list(control.history)  # of the solver before this one
         self.started = time.perf_counter() - (self.history[-1]["time"] if self.history else 0.0)
         self.best, self.stalled = None, Stall(MAX_IDLE_STEPS)
@@ -119,7 +116,7 @@ class Run:
         )  # fmt: skip
         return self.control.certified
 
-    def full(self, theta: np.ndarray) -> np.ndarray:
+    def full(self, theta: ndarray) -> ndarray:
         """The weights of all kernels, (M,): 0 for those that are not usable."""
         weights = np.zeros(self.problem.bank.M)
         weights[self.kernels] = theta
@@ -170,24 +167,24 @@ class Run:
         q = np.einsum("tmi,ti->m", self.bank.products(a[:, support], support, support, self.index), a[:, support])
         return self.problem.certificate(np.zeros(len(b)), a, b, self.best["theta"], q).dual
 
-    def intercepts(self, outputs: np.ndarray) -> np.ndarray:
+    def intercepts(self, outputs: ndarray) -> ndarray:
         """The best b (T,) at these outputs, 0 without an intercept; (T, k) with covariates."""
         return self.problem.best_b(outputs)
 
-    def products(self, a: np.ndarray) -> np.ndarray:
+    def products(self, a: ndarray) -> ndarray:
         """K_m a over the usable kernels and all examples, (T, M', n)."""
         support = np.flatnonzero(a.any(axis=0))
         return self.bank.products(a[:, support], support, None, self.index)
 
     def certify(
         self,
-        theta: np.ndarray,
-        a: np.ndarray,
-        P: np.ndarray | None = None,
+        theta: ndarray,
+        a: ndarray,
+        P: ndarray | None = None,
         *,
-        q: np.ndarray | None = None,
+        q: ndarray | None = None,
         outputs: Any = None,
-        b: np.ndarray | None = None,
+        b: ndarray | None = None,
         **extra: Any,
     ) -> Certificate:
         """The certificate of (θ, a) on all examples, in float64 sums; records it, keeps the best, stops the run.
@@ -219,24 +216,24 @@ class Run:
             return False
         return bool(np.isfinite(self.problem.regularizer.penalty(theta, np.zeros(len(theta)))[1]))
 
-    def certificate_at(self, theta: np.ndarray, a: np.ndarray, q: np.ndarray, outputs: np.ndarray) -> Certificate:
+    def certificate_at(self, theta: ndarray, a: ndarray, q: ndarray, outputs: ndarray) -> Certificate:
         """The certificate of (θ, a) with the best intercepts, without a record."""
         b = self.intercepts(outputs)
         return self.problem.certificate(self.problem.losses(outputs, b), a, b, theta, q)
 
-    def stop_at_warm(self, q: np.ndarray, outputs: np.ndarray) -> None:
+    def stop_at_warm(self, q: ndarray, outputs: ndarray) -> None:
         """Ends the run if the warm start reaches the gap already."""
         if self.certificate_at(self.theta, self.a, q, outputs).gap <= self.tol:
             self.certify(self.theta, self.a, q=q, outputs=outputs)
 
-    def raise_lower(self, lower: float, a: np.ndarray | Callable[[], np.ndarray], b: np.ndarray | None = None) -> bool:
+    def raise_lower(self, lower: float, a: ndarray | Callable[[], ndarray], b: ndarray | None = None) -> bool:
         """Whether this lower bound, proved by a and containing (total − Σa) b, is the best so far; then keeps it."""
         if not self.lower < lower < np.inf:
             return False
         self.lower, self.best_dual, self.dual_b = lower, a, self.problem.no_b() if b is None else b.copy()
         return True
 
-    def bound(self, lower: float, a: np.ndarray | Callable[[], np.ndarray]) -> None:
+    def bound(self, lower: float, a: ndarray | Callable[[], ndarray]) -> None:
         """Records a lower bound of the optimum, proved by a, (T, n) or a function that gives it."""
         if self.raise_lower(lower, a):
             self.history[-1]["gap"] = self.gap
@@ -249,7 +246,7 @@ class Run:
         gap = (self.upper - self.lower) / self.scale if self.upper < np.inf else np.inf
         return max(gap, 0.0) if gap > -1e-6 else np.nan  # below: no bound
 
-    def record(self, theta: np.ndarray, a: np.ndarray, certificate: Certificate, **extra: Any) -> None:
+    def record(self, theta: ndarray, a: ndarray, certificate: Certificate, **extra: Any) -> None:
         record = {
             "iteration": len(self.history) + 1, "time": time.perf_counter() - self.started,
             "primal": certificate.primal, "dual": certificate.dual, "gap": certificate.gap,
@@ -260,7 +257,7 @@ class Run:
         self.control.record(record)
         self.keep(theta, record)
 
-    def keep(self, theta: np.ndarray, record: dict[str, Any]) -> None:
+    def keep(self, theta: ndarray, record: dict[str, Any]) -> None:
         """Offers the checkpoint a point for a warm start: the best certified one, or the present one."""
         point = self.best if record["certified"] else {"theta": theta, "a": self.a, "b": self.b}
         if point is not None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from .._limits import spend
 from ..inner import inner_problem
@@ -38,12 +39,12 @@ class ActiveState:
     """The input of a weight step, on the active examples and kernels."""
 
     problem: object
-    theta: np.ndarray  # (M',)
-    q: np.ndarray  # (M',) Σ_t a_tᵀ K_m a_t
-    a: np.ndarray  # (T, n')
-    support: np.ndarray  # the examples with a ≠ 0, and those free to move
-    products: np.ndarray  # (T, M', |support|)
-    K: np.ndarray  # (n', n') combined
+    theta: ndarray  # (M',)
+    q: ndarray  # (M',) Σ_t a_tᵀ K_m a_t
+    a: ndarray  # (T, n')
+    support: ndarray  # the examples with a ≠ 0, and those free to move
+    products: ndarray  # (T, M', |support|)
+    K: ndarray  # (n', n') combined
     inners: list
     tolerance: float  # absolute tolerance of the weight step
 
@@ -55,12 +56,12 @@ class EvaluatedPoint(NamedTuple):
     rounding cannot change the loss.
     """
 
-    theta: np.ndarray
-    a: np.ndarray
-    support: np.ndarray
-    q: np.ndarray
-    known: np.ndarray
-    outputs: np.ndarray
+    theta: ndarray
+    a: ndarray
+    support: ndarray
+    q: ndarray
+    known: ndarray
+    outputs: ndarray
 
 
 class Wrapper(Run):

@@ -11,15 +11,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._parts import Part, declared
-
-if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..solution import Solution
+from ..problem import Problem
+from ..solution import Solution
 
 
 class BaseSolver(Part, ABC):
@@ -36,6 +34,8 @@ class BaseSolver(Part, ABC):
         The methods that it calls on the regularizer.
     missing : str
         The words for what a regularizer without them lacks.
+    wants : dict of str to str
+        The properties of the regularizer without which it refuses, and why.
     explicit : bool
         Whether it works on explicit features; estimators then compute them.
     coupled : bool
@@ -60,6 +60,7 @@ class BaseSolver(Part, ABC):
     name: str = ""
     needs: tuple[str, ...] = ()
     missing: str = ""
+    wants: dict[str, str] = {}
     explicit = False
     coupled = False
     adjusts = False
@@ -76,7 +77,8 @@ class BaseSolver(Part, ABC):
 
     def refuse(self, problem: Problem) -> str | None:
         """Why it cannot take this loss, bank or regularizer, beyond what it `needs`; None where it can."""
-        return None
+        # properties that a regularizer declares
+        return next((why for name, why in self.wants.items() if not getattr(problem.regularizer, name)), None)
 
     def expected_work(self, problem: Problem, tol: float) -> float:
         """About the work of a run, in the unit of `_work`; "auto" takes the default solver that needs least."""

@@ -15,12 +15,10 @@ A checkpoint is offered after every turn and within long passes, right after v w
 a, and a run that continues from there makes the same steps to the last bit.
 """
 
-from __future__ import annotations
-
 import time
 from contextlib import contextmanager
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -28,18 +26,15 @@ from scipy.sparse import issparse
 from .._limits import spend
 from .._parts import declared
 from ..inner import InnerProblem
+from ..problem import Problem
+from ..solution import Solution
 from ._cuts import cuts_for
 from ._oracle import InnerPoint
 from ._run import Run, Stall
 from ._warm import go_on, onto_total
 from ._wrapper import SPARE_SHARE
-from .base import BaseSolver, seed_of
+from .base import BaseSolver, Control, seed_of
 from .newton import Newton
-
-if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..solution import Solution
-    from .base import Control
 
 CLOSED_FORM_PASSES = 4  # first passes, with weights in closed form
 BLOCKS_PER_WEIGHT_STEP = 8

@@ -1,17 +1,13 @@
 """The certificate of a solution from outside, the `Status` of a solution, and the sentence that says what to do."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..losses import COUPLED, LOSSES
+from ..problem import Problem
 from ..solution import Solution, Status
-
-if TYPE_CHECKING:
-    from ..problem import Problem
 
 ROUNDING_LIMIT = 1e-3  # of the objective: a rounding error above it explains a gap above tol
 LARGE_DIAGONAL = 1e3  # k(x, x), relative to the variance of normalised kernels, above which a fit is slow
@@ -36,7 +32,7 @@ def certified(problem: Problem, name: str, found: Solution, tol: float) -> Solut
         raise ValueError(f"{solver} returned {given}: solve(problem, control) must return a Solution(theta, a, b, ...)")
     if not problem.regularizer.has("conjugate"):  # no certificate exists
         return found
-    theta, a, b = (np.asarray(part, dtype=float) for part in (found.theta, found.a, found.b))
+    theta, a, b = (np.asarray(part, float) for part in (found.theta, found.a, found.b))
     for what, part, shape in (("theta", theta, (M,)), ("a", a, (T, n)), ("b", b, problem.no_b().shape)):
         if part.shape != shape or not np.all(np.isfinite(part)):
             given = f"of shape {part.shape}" if part.shape != shape else "that is not finite"

@@ -13,24 +13,17 @@ these weights to 0. If its gap is then above tol, a few more steps follow; after
 gap allows, those with the clearest bound first.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.linalg import LinAlgError
 
 from ..inner import host_problem
+from ..problem import Problem
+from ..solution import Solution
 from ._interior_path import JointPath, SimplexWeights, SmoothWeights, share_of_bound
 from ._interior_system import PRECONDITIONER_COLUMNS, StackedFeatures
 from ._run import Finished, Run
 from ._warm import onto_total
-from .base import BaseSolver
-
-if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..solution import Solution
-    from .base import Control
+from .base import BaseSolver, Control
 
 EXACT_CG, EXACT_CG_SHARE = 1e-3, 1e-3  # tolerance of conjugate gradients in the norm of A⁻¹, and over the gap
 LOOSE_CG = 1e-2, 1e-1  # the same for smooth Ω* while the gap falls: a quarter of the time for 20,000 words

@@ -18,22 +18,16 @@ It stops on stationarity: with φ_m = θ_m tr(K_m) / tr(K̄), the share of kerne
 which no rescaling of y or of a kernel changes. n is the number of examples with weight.
 """
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._limits import MemoryBudget
 from ..inner.systems import blas_for
+from ..problem import Problem
 from ..solution import Solution, Status
-from .base import BaseSolver
+from .base import BaseSolver, Control
 from .diagnosis import NOISE_FLOOR
-
-if TYPE_CHECKING:
-    from ..problem import Problem
-    from .base import Control
 
 VANISHING_NOISE = 1e-6  # of the variance of y: the status names less noise
 MAX_STEP = 64.0  # in units of MacKay's step

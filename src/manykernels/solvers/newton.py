@@ -9,21 +9,15 @@ quadratic one, then others around its minimiser, with the curvature of q for a k
     a ∝ 1 / (λ + θ_m μ) , so that q_m^{−½} is linear in θ :   q_m(x) = q_m / (1 + (H (x − θ))_m / q_m)²
 """
 
-from __future__ import annotations
-
 from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..inner.systems import blas_for
+from ..problem import Problem
+from ..solution import Solution
 from ._wrapper import Wrapper
-from .base import BaseSolver
-
-if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..solution import Solution
-    from .base import Control
+from .base import BaseSolver, Control
 
 MAX_MODELS = 6  # of one step; they cost no pass over the kernels
 USUAL_STEPS = 12
@@ -66,7 +60,7 @@ class LocalModel:
     """⟨g, x − θ⟩ + ½ ‖Z (x − θ)‖² + ½ Σ damping_m (x_m − θ_m)²: the local model of J."""
 
     def __init__(self, gradient, Z, damping=0.0):
-        self.gradient, self.Z = gradient, np.asarray(Z, dtype=np.float64)
+        self.gradient, self.Z = gradient, np.asarray(Z, np.float64)
         self.damping = np.zeros(len(gradient)) + damping
         self.H = self.Z.T @ self.Z if len(self.Z) > len(gradient) else None
 

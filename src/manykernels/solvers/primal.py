@@ -18,28 +18,22 @@ At the end w is θ_m v_m(a), with Σa = total to the last digit, and the gap is 
 that form and the gaps of passes are estimates; a run that is cut short certifies its last place.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..banks.choice import MIN_EXAMPLES_PER_FEATURE
 from ..inner.systems import blas_for
+from ..problem import Problem
+from ..solution import Solution
 from ._primal_passes import MOVABLE_DISTANCE, BlockPasses, LinearModel, Stage
 from ._primal_quadratic import Answer
 from ._run import Finished
 from ._warm import go_on
-from .base import BaseSolver
+from .base import BaseSolver, Control
 from .coordinate import Coordinate
 from .interior import Interior
 from .newton import LocalModel, NewtonStep
-
-if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..solution import Solution
-    from .base import Control
 
 MAX_FEATURES = 12_000
 WEIGHT_STEPS = 2, 8  # on the weights between two passes: while the gap is above LARGE_GAP, and below it

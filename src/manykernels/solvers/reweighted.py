@@ -7,22 +7,13 @@ at θ minimises an upper bound of the dual problem, which touches it at the last
 whose q_m vanishes get ever larger weights, which stall Newton steps and do no harm here.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ._oracle import Oracle
-from .base import BaseSolver
-
-if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..solution import Solution
-    from .base import Control
+from ..problem import Problem
+from ._oracle import OracleSolver
 
 
-class Reweighted(BaseSolver):
+class Reweighted(OracleSolver):
     """Alternates the inner problem and the weights of the dual: majorise and minimise.
 
     Examples
@@ -42,7 +33,6 @@ class Reweighted(BaseSolver):
 
     file_tag = ("solver/reweighted", 1)
     name = "reweighted"
-    adjusts = coupled = True
     needs = ("conjugate", "weights_from_dual", "start")
 
     def refuse(self, problem: Problem) -> str | None:
@@ -50,11 +40,7 @@ class Reweighted(BaseSolver):
             return f"the Ω* of {problem.regularizer!r} is convex: its tangents bound it from below"
         return None
 
-    def solve(self, problem: Problem, control: Control) -> Solution:
-        return Oracle(problem, control).run(reweight)
-
-
-def reweight(oracle):
-    theta, regularizer = oracle.theta, oracle.problem.regularizer
-    while True:
-        theta = regularizer.weights_from_dual(0.5 * np.maximum(oracle(theta).q, 0.0))
+    def steps(self, oracle):
+        theta, regularizer = oracle.theta, oracle.problem.regularizer
+        while True:
+            theta = regularizer.weights_from_dual(0.5 * np.maximum(oracle(theta).q, 0.0))

@@ -9,17 +9,10 @@ docs/streaming.md.
 
 from typing import Any
 
-from .backends import Backend, Threads, using
-from .backends.cluster import Cluster
-from .backends.processes import Processes
-from .sources.base import DataSource
-from .sources.collection import DaskCollection
-from .sources.fasta import FastaFiles
-from .sources.hdf5 import HDF5File
-from .sources.npy import ArrayFile
-from .sources.paths import from_paths
-from .sources.tables import CSVFiles, ParquetFiles
-from .sources.zarr import ZarrArray
+from .arrays import ArrayFile, DaskCollection, HDF5File, ZarrArray
+from .backends import Backend, Cluster, Processes, Threads, using
+from .files import CSVFiles, FastaFiles, ParquetFiles, from_paths
+from .sources import DataSource
 
 __all__ = [
     "ArrayFile", "Backend", "CSVFiles", "Cluster", "DaskCollection", "DataSource", "FastaFiles", "HDF5File",

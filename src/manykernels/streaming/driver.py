@@ -23,8 +23,7 @@ from ..problem import Problem
 from ..solution import Solution, Status
 from ..solvers import solve
 from ..solvers.diagnosis import sentence_for
-from .examples import concatenate, take
-from .shards import Question, SentModel, price
+from .shards import Question, SentModel, concatenate, price, take
 from .stream import Stream
 
 FIRST_ACTIVE = 2_000, 20_000  # the largest first active set: for pairwise kernels, for explicit features
@@ -76,10 +75,11 @@ class Streamed:
     X: Any
     solution: Solution
     interrupted = False  # `Driver.run` raises the interrupt
+
+
 # what a checkpoint keeps of a streamed fit
 STATE = {"rows": "i8 active <n asc", "a": "f8 T active", "theta": "f8 M", "b": "f8 T", "history": "records",
          "done": "flag"}  # fmt: skip
-
 
 
 class Driver:
@@ -182,7 +182,7 @@ class Driver:
 
     def _problem(self, rows, X):
         costs = np.tile(self.c[rows], (len(self.Y), 1))
-        Y = np.asarray(self.Y[:, rows], dtype=np.float64)
+        Y = np.asarray(self.Y[:, rows], np.float64)
         bank, options = self.kernels.bank(X), self.options
         return Problem(bank, Y, self.loss, options.regularizer, costs, intercept=options.intercept)
 
@@ -224,7 +224,7 @@ class Driver:
         support = np.flatnonzero(solution.a.any(axis=0))
         state = SentModel(
             problem.bank.predictor(support), solution.a[:, support], solution.theta,
-            np.asarray(solution.b, dtype=float), self.loss, self.outputs, stream.room,
+            np.asarray(solution.b, float), self.loss, self.outputs, stream.room,
         )  # fmt: skip
         if backend.here:
             state.prepare()
@@ -260,7 +260,7 @@ class Driver:
         A = solution.a[:, support]
         q = np.einsum("tmi,ti->m", problem.bank.products(A, support, support), A)[problem.kernels]
         theta = solution.theta[problem.kernels]
-        found = problem.certificate(losses, solution.a, np.asarray(solution.b, dtype=float), theta, q)
+        found = problem.certificate(losses, solution.a, np.asarray(solution.b, float), theta, q)
         dual = max(found.dual, solution.dual)  # the solver may know a better dual point
         gap = (found.primal - dual) / found.scale
         return {"primal": found.primal, "dual": dual, "gap": max(gap, 0.0) if gap > -1e-6 else np.nan}
@@ -269,7 +269,7 @@ class Driver:
         values = {name: float(record[name]) for name in ("primal", "dual", "gap")}
         reached = bool(values["gap"] <= self.tol)
         return Solution(
-            found.theta, found.a, np.asarray(found.b, dtype=float), **values, n_iter=len(self.history),
+            found.theta, found.a, np.asarray(found.b, float), **values, n_iter=len(self.history),
             history=self.history, converged=reached, reason=reason,
             status=Status.REACHED if reached else status,
         )  # fmt: skip
@@ -279,7 +279,7 @@ class Driver:
         if self.kept is None:
             return
         state = {
-            "rows": rows, "a": solution.a, "theta": solution.theta, "b": np.asarray(solution.b, dtype=float),
+            "rows": rows, "a": solution.a, "theta": solution.theta, "b": np.asarray(solution.b, float),
             "gap": float(gap), "time": time.perf_counter() - self.begun, "history": self.history, "done": done,
             "best": {"primal": float(solution.primal), "dual": float(solution.dual), "gap": float(solution.gap)},
         }  # fmt: skip
@@ -312,5 +312,5 @@ def _busiest(answers):
 
 def _moved(solution, a):
     """The same solution, with the a of other active examples."""
-    b = np.asarray(solution.b, dtype=float)
+    b = np.asarray(solution.b, float)
     return Solution(solution.theta, a, b, primal=solution.primal, dual=solution.dual, gap=solution.gap)

@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .._threads import run_blocks
 from ..banks.choice import explicit_bank
@@ -21,8 +22,7 @@ from ..banks.pairwise import PairwiseBank
 from ..kernels.base import len_
 from ..kernels.normalize import Scaled, precision
 from ..sequences.alphabet import DNA
-from .examples import take
-from .shards import Shard, merge
+from .shards import Shard, merge, take
 from .stream import Stream
 
 ROWS_PER_MATRIX = 1024  # of the kernel matrices
@@ -107,7 +107,7 @@ def _of_features(stream, kernels, sample, kind):
 # words at their positions
 
 
-def own_sums(shard: Shard, kernels: Any) -> np.ndarray:
+def own_sums(shard: Shard, kernels: Any) -> ndarray:
     """Σ_i w_i k_m(x_i, x_i), (M,)."""
     total = np.zeros(kernels.M)
     for part, X in shard.parts():
@@ -120,7 +120,7 @@ def own_sums(shard: Shard, kernels: Any) -> np.ndarray:
     return total
 
 
-def words_at(shard: Shard, kernels: Any, low: int, high: int, d: int, bits: int) -> np.ndarray:
+def words_at(shard: Shard, kernels: Any, low: int, high: int, d: int, bits: int) -> ndarray:
     """The words of d letters at the positions low … high as numbers, (positions, n)."""
     from ..loops.word_counts import word_keys
 
@@ -162,7 +162,7 @@ def _of_words(stream, kernels, sample):
 # all pairs
 
 
-def pair_sums(one: Shard, other: Shard, kernels: Any, kind: str | None) -> np.ndarray:
+def pair_sums(one: Shard, other: Shard, kernels: Any, kind: str | None) -> ndarray:
     """(2, M): Σ_ij w_i w_j k_ij between two shards, and, where they are the same, Σ_i w_i k_ii."""
     total, same = np.zeros((2, kernels.M)), one.first == other.first
     for w, bank in _banks(one, kernels, kind):
@@ -182,7 +182,7 @@ def _banks(shard, kernels, kind):
             yield w[some], _quiet(PairwiseBank, kernels, take(X, some), normalize=scaled, dtype=np.float64, n_jobs=1)
 
 
-def own_pair_sums(shard: Shard, kernels: Any, kind: str | None) -> np.ndarray:
+def own_pair_sums(shard: Shard, kernels: Any, kind: str | None) -> ndarray:
     """Σ_i w_i k_ii of kernels that are compared pair by pair, (M,)."""
     total = np.zeros(kernels.M)
     for w, bank in _banks(shard, kernels, kind):

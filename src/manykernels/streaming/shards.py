@@ -21,21 +21,26 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from numpy import ndarray
 
 from ..banks import Predictor
+from ..kernels import ids
 from ..kernels.base import len_
+from ..kernels.frames import is_frame
 from ..losses.base import Loss
-from .examples import beginning, columns_of, concatenate, numbers_of, take
-from .sources.base import DataSource, naming
+from ..sequences import Sequences
+from .sources import DataSource, naming
 
 HEAD_EXAMPLES = 500  # of a piece, read before all others
+BEGINNING = 16  # examples that tell whether a piece begins as before
 
 
 @dataclass(frozen=True)
 class Shard:
     """The examples first … first + n of all, from one piece of a source, with targets Y (T, n) and costs c (n,).
 
-    `beginning` is that of its piece, see `examples.beginning`. `w` (n,) are the weights in the normalisation, None if
+    `beginning` is that of its piece, see the function. `w` (n,) are the weights in the normalisation, None if
     all are equal. `kept` is the place of its block in a file,
     (path, offset), if its piece can only be read in order; `data` are the blocks if they are loaded.
     """
@@ -79,7 +84,7 @@ class Shard:
                 "a fit, or fit a copy."
             )
 
-    def weights(self, part: slice) -> np.ndarray:
+    def weights(self, part: slice) -> ndarray:
         """The weights of some examples in the normalisation."""
         return np.ones(part.stop - part.start) if self.w is None else self.w[part]
 
@@ -99,9 +104,9 @@ class SentModel:
     """The predictor f_t = Σ_m θ_tm Σ_i A_ti k_m(x_i, ·) + b_t of some outputs, prepared once a process in `room`."""
 
     predictor: Predictor
-    A: np.ndarray
-    theta: np.ndarray
-    b: np.ndarray
+    A: ndarray
+    theta: ndarray
+    b: ndarray
     loss: Loss
     outputs: slice
     room: int
@@ -120,7 +125,7 @@ class SentModel:
                 self._ready = self.predictor.prepared(self.A, self.theta, self.room)
             return self._ready
 
-    def decision(self, X: Any) -> np.ndarray:
+    def decision(self, X: Any) -> ndarray:
         """f of a block, (T, n)."""
         return np.asarray(self.prepare()(X) + self.b[:, None])
 
@@ -130,7 +135,7 @@ class Scanned(NamedTuple):
 
     sizes: list[int]
     places: list[int]
-    y: np.ndarray | None
+    y: ndarray | None
     columns: tuple
     fingerprint: tuple
     head: Any
@@ -140,10 +145,10 @@ class Scanned(NamedTuple):
 class Priced(NamedTuple):
     """Σ c V (T,), the number of violators, numbers, c V and data of the worst ones, the worker, its seconds."""
 
-    losses: np.ndarray
+    losses: ndarray
     violators: int
-    rows: np.ndarray
-    values: np.ndarray
+    rows: ndarray
+    values: ndarray
     X: Any
     who: tuple
     seconds: float
@@ -189,7 +194,7 @@ def blocks_of(source: DataSource, piece: Any) -> Iterator[tuple[Any, Any]]:
         kind, *columns = columns_of(block[0])
         if kind == "columns" and source.target in columns:
             raise ValueError(f"read() of {source!r} gave an X with the column {source.target!r}, the target: drop it.")
-        if isinstance(block[0], np.ndarray) and block[0].dtype != object and block[0].ndim != 2:
+        if isinstance(block[0], ndarray) and block[0].dtype != object and block[0].ndim != 2:
             raise ValueError(f"read() of {source!r} gave an X of shape {block[0].shape}: yield an array (n, d).")
         yield block
 
@@ -222,7 +227,7 @@ def differ(source, one, other):
     return f"{source!r} has {what}: give every block the same columns."
 
 
-def fetch(shard: Shard, rows: np.ndarray) -> Any:
+def fetch(shard: Shard, rows: ndarray) -> Any:
     """The examples with these sorted numbers in the shard."""
     found = []
     for part, X in shard.parts():
@@ -232,7 +237,7 @@ def fetch(shard: Shard, rows: np.ndarray) -> Any:
     return concatenate(found)
 
 
-def price(shard: Shard, state: SentModel, active: np.ndarray, most: int) -> Priced:
+def price(shard: Shard, state: SentModel, active: ndarray, most: int) -> Priced:
     """The losses of all examples, and the worst `most` violators: those with loss that are not `active`.
 
     An example with a = 0 adds c V(y, f) to the duality gap; the worst violator adds most.
@@ -262,8 +267,8 @@ def _who():
 def _losses(shard, part, X, state):
     """c V of the examples of a block, (T, n)."""
     f = state.decision(X)
-    Y = np.asarray(shard.Y[state.outputs, part], dtype=np.float64)
-    return np.asarray(shard.c[part], dtype=np.float64) * np.array(
+    Y = np.asarray(shard.Y[state.outputs, part], np.float64)
+    return np.asarray(shard.c[part], np.float64) * np.array(
         [state.loss.value(y, f_t) for y, f_t in zip(Y, f, strict=True)]
     )
 
@@ -305,3 +310,67 @@ def merge(one, other):
     (w, mean, square), (v, mean_v, square_v) = one, other
     step = mean_v - mean
     return w + v, mean + step * (v / (w + v)), square + square_v + step**2 * (w * v / (w + v))
+
+
+# examples in any container
+
+
+def take(X: Any, rows: ndarray) -> Any:
+    """A copy of the examples at these positions."""
+    if isinstance(X, Sequences):
+        return X[rows].compact()
+    if isinstance(X, ndarray):
+        return np.array(X[rows])
+    return ids.take(X, rows)
+
+
+def concatenate(blocks: list[Any]) -> Any:
+    """The blocks in one container; a ValueError if they do not fit."""
+    first = blocks[0]
+    if len(blocks) == 1:
+        return first
+    if isinstance(first, Sequences):
+        return Sequences.concatenate(blocks)
+    if isinstance(first, ndarray):
+        return np.concatenate(blocks)
+    if sp.issparse(first):
+        return sp.vstack(blocks, format="csr")
+    if hasattr(first, "iloc"):  # a frame of pandas
+        import pandas as pd
+
+        return pd.concat(blocks, ignore_index=True)
+    if is_frame(first):
+        import polars as pl
+
+        return pl.concat(blocks)
+    return [x for block in blocks for x in block]
+
+
+def columns_of(X: Any) -> tuple:
+    """The kind of examples, and the names or the number of their columns, which all blocks must share."""
+    if isinstance(X, Sequences):
+        return "sequences", X.alphabet.name
+    if is_frame(X):
+        return "columns", *map(str, X.columns)
+    shape = getattr(X, "shape", (len_(X),))  # an array of any library
+    return ("features", *shape[1:])
+
+
+def beginning(X: Any) -> bytes:
+    """The numbers of the first examples, which tell whether X begins as before; empty if X has no such columns."""
+    numbers = numbers_of(take(X, np.arange(min(len_(X), BEGINNING))))
+    return b"" if numbers is None else numbers.tobytes()
+
+
+def numbers_of(X: Any) -> ndarray | None:
+    """X as float64 (n, d), NaN for other values than numbers; None if it has no columns."""
+    if isinstance(X, ndarray) and X.ndim == 2:
+        return X.astype(np.float64)
+    if not is_frame(X):
+        return None
+    found = np.full(X.shape, np.nan)
+    for j, name in enumerate(X.columns):
+        column = np.asarray(X[name])
+        if column.dtype.kind in "biuf":
+            found[:, j] = column
+    return found

@@ -8,13 +8,13 @@ from functools import reduce
 from typing import Any, Self
 
 import numpy as np
+from numpy import ndarray
 
 from .._limits import MemoryBudget
 from ..kernels.base import len_
 from .backends import active_backend
-from .examples import concatenate, take
-from .shards import Question, Scanned, Shard, column_moments, differ, fetch, merge, scan
-from .sources.base import DataSource
+from .shards import Question, Scanned, Shard, column_moments, concatenate, differ, fetch, merge, scan, take
+from .sources import DataSource
 
 
 class Stream:
@@ -72,7 +72,7 @@ class Stream:
         """The fingerprint of the data, for a checkpoint."""
         return [(shard.fingerprint, shard.n) for shard in self.shards]
 
-    def arrange(self, Y: np.ndarray, c: np.ndarray, weights: np.ndarray | None) -> None:
+    def arrange(self, Y: ndarray, c: ndarray, weights: ndarray | None) -> None:
         """Gives the shards their targets Y (T, n), costs c (n,) and weights in the normalisation; None: equal ones."""
         self.Y, self.c, self.weights = Y, c, weights
         self.weight = float(self.n if weights is None else weights.sum())
@@ -93,18 +93,18 @@ class Stream:
             calls = [(self.handles[i], self.handles[j], *args) for _, j in pairs]
             yield from zip(pairs, self.backend.run(Question(function), calls), strict=True)
 
-    def local(self, rows: np.ndarray, k: int) -> np.ndarray:
+    def local(self, rows: ndarray, k: int) -> ndarray:
         """Those of the sorted numbers `rows` of examples that lie in shard k, as numbers in it."""
         shard = self.shards[k]
         low, high = np.searchsorted(rows, [shard.first, shard.first + shard.n])
         return rows[low:high] - shard.first
 
-    def fetch(self, rows: np.ndarray) -> Any:
+    def fetch(self, rows: ndarray) -> Any:
         """The examples with these sorted numbers."""
         mine = [(k, local) for k in range(len(self.shards)) if len(local := self.local(rows, k))]
         return concatenate(self.backend.run(Question(fetch), [(self.handles[k], local) for k, local in mine]))
 
-    def columns(self) -> tuple[np.ndarray, np.ndarray]:
+    def columns(self) -> tuple[ndarray, ndarray]:
         """(mean, standard deviation) of each column of numbers over all examples."""
         total = reduce(merge, self.ask(column_moments))
         if total is None:
@@ -123,11 +123,11 @@ def _shards(source, piece, path, part: Scanned) -> Iterator[tuple[Shard, int]]:
         yield replace(shard, kept=(path, place)), size
 
 
-def stand_in(head: Any, mean: np.ndarray, deviation: np.ndarray) -> Any:
+def stand_in(head: Any, mean: ndarray, deviation: ndarray) -> Any:
     """Two examples like those of `head` whose columns have these means and standard deviations."""
     two = take(head, np.arange(2) % len_(head))
     values = np.stack([mean - deviation, mean + deviation])
-    if isinstance(two, np.ndarray):
+    if isinstance(two, ndarray):
         return values
     two = two.copy()
     for name, column in zip(two.columns, values.T, strict=True):

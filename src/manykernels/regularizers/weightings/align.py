@@ -1,6 +1,7 @@
 """Weights by the alignment of kernels with the targets."""
 
 import numpy as np
+from numpy import ndarray
 
 from ...banks.base import Bank
 from ...kernels.normalize import centred_products, units
@@ -29,8 +30,8 @@ class Align(TwoStage):
     file_tag = ("weighting/align", 1)
 
     def weights(
-        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
-    ) -> np.ndarray:
+        self, bank: Bank, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> ndarray:
         target, squares, _ = centred_products(bank, aims(Y, loss), c.mean(axis=0))
         rho = np.divide(target, np.sqrt(squares), out=np.zeros(bank.M), where=bank.usable & (squares > 0))
         return shares(np.maximum(rho, 0.0))
@@ -57,8 +58,8 @@ class AlignF(TwoStage):
     file_tag = ("weighting/align_f", 1)
 
     def weights(
-        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
-    ) -> np.ndarray:
+        self, bank: Bank, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> ndarray:
         from scipy.optimize import nnls
 
         target, M, _ = centred_products(bank, aims(Y, loss), c.mean(axis=0), pairs=True)

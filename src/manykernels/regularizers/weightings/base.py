@@ -7,6 +7,7 @@ the gap certifies it. Examples count by their weights: weight k equals k copies.
 """
 
 import numpy as np
+from numpy import ndarray
 
 from ...banks.base import Bank
 from ...banks.dense import DenseBank
@@ -33,17 +34,17 @@ class TwoStage(Regularizer):
     needs_targets = True
 
     def weights(
-        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
-    ) -> np.ndarray:
+        self, bank: Bank, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> ndarray:
         """θ (M,) with Σθ = 1 for targets Y (T, n) of costs c (T, n); C is the cost of an example of weight 1."""
         raise NotImplementedError
 
     def bind(
-        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
-    ) -> tuple[Regularizer, np.ndarray]:
+        self, bank: Bank, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> tuple[Regularizer, ndarray]:
         """The `Fixed` weights of these data, and the costs."""
-        Y = np.atleast_2d(np.asarray(Y, dtype=float))
-        c = np.broadcast_to(np.asarray(c, dtype=float), Y.shape)
+        Y = np.atleast_2d(np.asarray(Y, float))
+        c = np.broadcast_to(np.asarray(c, float), Y.shape)
         if self.needs_targets and loss is not None and loss.targets == "none":
             raise ValueError(f"regularizer={self!r} compares kernels with targets, and there are none; use Uniform()")
         theta = np.where(bank.usable, self.weights(bank, Y, c, loss, intercept, C), 0.0)
@@ -58,13 +59,13 @@ class TwoStage(Regularizer):
         return "its weights come from the data: fit an estimator, or call its bind(bank, Y, c, loss)"
 
 
-def shares(theta: np.ndarray) -> np.ndarray:
+def shares(theta: ndarray) -> ndarray:
     """θ / Σθ, or θ if its sum is 0."""
     return theta / theta.sum() if theta.any() else theta
 
 
 def solve_single(
-    K: np.ndarray, Y: np.ndarray, c: np.ndarray, loss: Loss, intercept: bool, tol: float, fits: int = 1
+    K: ndarray, Y: ndarray, c: ndarray, loss: Loss, intercept: bool, tol: float, fits: int = 1
 ) -> Solution:
     """The predictor of one kernel matrix, (T, n) targets and costs; `fits` of them share the work of a fit."""
     bank = DenseBank.from_scaled(np.ascontiguousarray(K)[None], ["kernel"])

@@ -2,6 +2,7 @@ import warnings
 from heapq import heappop, heappush
 
 import numpy as np
+from numpy import ndarray
 
 from ..._validation import check_integer
 from ...banks.base import Bank
@@ -45,8 +46,8 @@ class BestSingle(TwoStage):
         self.cv = check_integer("cv", cv, 2)
 
     def weights(
-        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
-    ) -> np.ndarray:
+        self, bank: Bank, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> ndarray:
         if loss is None:
             raise ValueError("BestSingle needs the loss to compare kernels by: bind(bank, Y, c, loss)")
         rows = np.flatnonzero((c > 0).any(axis=0))

@@ -1,4 +1,5 @@
 import numpy as np
+from numpy import ndarray
 
 from ..._validation import check_number
 from ...banks.base import Bank
@@ -37,8 +38,8 @@ class EasyMKL(TwoStage):
         self.lam = check_number("lam", lam, 0, 1, "right")
 
     def weights(
-        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
-    ) -> np.ndarray:
+        self, bank: Bank, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> ndarray:
         if len(Y) > 1 or not set(np.unique(Y)) <= {-1.0, 1.0}:
             raise ValueError(
                 f"regularizer={self!r} is for two classes, y = ±1: use multi_class='ovr' for more, Align() for real y"

@@ -1,4 +1,4 @@
-import numpy as np
+from numpy import ndarray
 
 from ...banks.base import Bank
 from ...losses.base import Loss
@@ -25,6 +25,6 @@ class Uniform(TwoStage):
     needs_targets = False
 
     def weights(
-        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
-    ) -> np.ndarray:
+        self, bank: Bank, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> ndarray:
         return bank.usable / bank.usable.sum()

@@ -6,19 +6,12 @@ Departs from the paper in its stopping rule, the duality gap, and in that the in
 At p = 1 no convergence is proved (their Theorem 4 asks p > 1): a weight that reaches 0 stays 0.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ...problem import Problem
+from ...solution import Solution
 from .._wrapper import Wrapper
-from ..base import BaseSolver
-
-if TYPE_CHECKING:
-    from ...problem import Problem
-    from ...solution import Solution
-    from ..base import Control
+from ..base import BaseSolver, Control
 
 
 class Analytic(BaseSolver):

@@ -17,26 +17,20 @@ With explicit features adding rows is linadd: Algorithms 3 and 4 of Sonnenburg e
 among threads.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..._limits import spend
 from ..._parts import declared
 from ...inner import InnerProblem
+from ...problem import Problem
+from ...solution import Solution
 from .._cuts import Cut, cuts_for
 from .._run import Finished, Run
-from ..base import BaseSolver
+from ..base import BaseSolver, Control
 from ._kernel_rows import rows_of
-
-if TYPE_CHECKING:
-    from ...problem import Problem
-    from ...solution import Solution
-    from ..base import Control
 
 FIRST_WORKING = 400  # variables of a working set, at least
 AHEAD_SHARE = 0.75  # of the way to the norms at the new weights

@@ -7,24 +7,14 @@ stopping rule, the duality gap, and in that Ω need not be the simplex. `newton`
 and damping in place of the line search.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from .._oracle import Oracle
+from .._oracle import OracleSolver
 from .._wrapper import ActiveState
-from ..base import BaseSolver
 from ..newton import Newton, NewtonStep
-
-if TYPE_CHECKING:
-    from ...problem import Problem
-    from ...solution import Solution
-    from ..base import Control
 
 MAX_HALVINGS = 8  # of a step; after them the inner problem is too coarse
 
 
-class Hessian(BaseSolver):
+class Hessian(OracleSolver):
     """Second-order steps on the weights with a line search.
 
     Examples
@@ -43,37 +33,27 @@ class Hessian(BaseSolver):
 
     file_tag = ("solver/hessian", 1)
     name = "hessian"
-    adjusts = coupled = True
+    effort = 1e-3  # the line search compares values, and the Hessian needs the right support
     needs = Newton.needs
 
-    def solve(self, problem: Problem, control: Control) -> Solution:
-        oracle = Oracle(problem, control)
-        oracle.effort = 1e-3  # the line search compares values, and the Hessian needs the right support
-        return oracle.run(_descend)
-
-
-def _descend(oracle):
-    regularizer, point = oracle.problem.regularizer, oracle(oracle.theta)
-    step = NewtonStep(closed_first=False, bends=1)
-    while True:
-        target = step.propose(_state(oracle, point))
-        value = point.value + regularizer.value(point.theta)
-        for k in range(MAX_HALVINGS):
-            t = 0.5**k
-            trial = oracle(point.theta + t * (target - point.theta))
-            if trial.value + regularizer.value(trial.theta) <= value - 1e-4 * t * step.promise:
-                break
-        else:
-            oracle.effort *= 0.1  # the inner problem was too coarse to see the descent
-            if oracle.effort < 1e-9:
-                return
-        point = trial
-
-
-def _state(oracle, point):
-    """The input of a weight step, here on all examples."""
-    return ActiveState(
-        problem=oracle.problem, theta=point.theta, q=point.q, a=point.a.copy(), support=point.support,
-        products=point.products, K=point.K, inners=oracle.inners,
-        tolerance=0.05 * oracle.scale * max(0.1 * oracle.gap, oracle.tol),
-    )  # fmt: skip
+    def steps(self, oracle):
+        regularizer, point = oracle.problem.regularizer, oracle(oracle.theta)
+        step = NewtonStep(closed_first=False, bends=1)
+        while True:
+            state = ActiveState(  # here on all examples
+                problem=oracle.problem, theta=point.theta, q=point.q, a=point.a.copy(), support=point.support,
+                products=point.products, K=point.K, inners=oracle.inners,
+                tolerance=0.05 * oracle.scale * max(0.1 * oracle.gap, oracle.tol),
+            )  # fmt: skip
+            target = step.propose(state)
+            value = point.value + regularizer.value(point.theta)
+            for k in range(MAX_HALVINGS):
+                t = 0.5**k
+                trial = oracle(point.theta + t * (target - point.theta))
+                if trial.value + regularizer.value(trial.theta) <= value - 1e-4 * t * step.promise:
+                    break
+            else:
+                oracle.effort *= 0.1  # the inner problem was too coarse to see the descent
+                if oracle.effort < 1e-9:
+                    return
+            point = trial

@@ -8,25 +8,17 @@ Departs from the paper in τ, 0.9 there and 0.5 here, and solves both small prob
 without a conic solver.
 """
 
-from __future__ import annotations
-
 from numbers import Real
-from typing import TYPE_CHECKING
 
 from ..._parts import declared
 from ..._validation import shown
+from ...problem import Problem
 from .._cuts import cuts_for
-from .._oracle import Oracle
-from ..base import BaseSolver
-
-if TYPE_CHECKING:
-    from ...problem import Problem
-    from ...solution import Solution
-    from ..base import Control
+from .._oracle import OracleSolver
 
 
 @declared
-class Level(BaseSolver):
+class Level(OracleSolver):
     """Cutting planes and level sets.
 
     Parameters
@@ -52,28 +44,25 @@ class Level(BaseSolver):
 
     file_tag = ("solver/level", 1)
     name = "level"
-    adjusts = coupled = True
     needs = ("value", "conjugate", "weights_from_dual", "prox", "start")
+    wants = {
+        "constraint": "it projects onto level sets within a bounded domain of the weights: a constraint, not a penalty"
+    }
 
     tau: float = 0.5
 
     def refuse(self, problem: Problem) -> str | None:
-        if not problem.regularizer.constraint:
-            return "it projects onto level sets within a bounded domain of the weights: a constraint, not a penalty"
-        if not problem.regularizer.smooth and not problem.regularizer.simplex:
+        regularizer = problem.regularizer
+        if regularizer.constraint and not (regularizer.smooth or regularizer.simplex):
             return "its lower bounds need the simplex or a differentiable Ω*"
-        return None
+        return super().refuse(problem)
 
-    def solve(self, problem: Problem, control: Control) -> Solution:
+    def steps(self, oracle):
         if not (isinstance(self.tau, Real) and 0 < self.tau < 1):
             raise ValueError(f"tau must be a number between 0 and 1, got {shown(self.tau)}")
-        return Oracle(problem, control).run(lambda oracle: _level(oracle, self.tau))
-
-
-def _level(oracle, tau):
-    cuts, theta = cuts_for(oracle.problem.regularizer), oracle.theta
-    while True:
-        cuts.add(oracle(theta))
-        tolerance = 0.05 * oracle.scale * max(oracle.gap, oracle.tol)
-        oracle.bound(cuts.minimum(tolerance)[1], cuts.dual_point())
-        theta = cuts.project(theta, oracle.lower + tau * (oracle.upper - oracle.lower), tolerance)
+        cuts, theta = cuts_for(oracle.problem.regularizer), oracle.theta
+        while True:
+            cuts.add(oracle(theta))
+            tolerance = 0.05 * oracle.scale * max(oracle.gap, oracle.tol)
+            oracle.bound(cuts.minimum(tolerance)[1], cuts.dual_point())
+            theta = cuts.project(theta, oracle.lower + self.tau * (oracle.upper - oracle.lower), tolerance)

@@ -25,22 +25,17 @@ paper, which contradicts itself, in
                F(β^N) − F* ≤ 2 L ‖a* − α⁰‖² / (N + 1)², and with α⁰ = 0 as printed.
 """
 
-from __future__ import annotations
-
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..._limits import spend
 from ..._parts import declared
+from ...problem import Problem
+from ...solution import Solution
 from .._oracle import Oracle
-from ..base import BaseSolver
-
-if TYPE_CHECKING:
-    from ...problem import Problem
-    from ...solution import Solution
-    from ..base import Control
+from ..base import BaseSolver, Control
 
 
 @declared
@@ -70,20 +65,18 @@ class Nesterov(BaseSolver):
     file_tag = ("solver/nesterov", 1)
     name = "nesterov"
     needs = ("value", "conjugate", "weights_from_dual", "start")
+    wants = {"smooth": "it needs a differentiable Ω*, which has kinks at p = 1: take Entropy(lam) with a small lam"}
 
     fixed_step: bool = False
     every: int = 10
 
     def refuse(self, problem: Problem) -> str | None:
-        loss, regularizer = problem.loss, problem.regularizer
-        if loss.interior:
+        if problem.loss.interior:
             return (
-                f"it needs a loss whose conjugate is quadratic in its box; that of the {loss.name} loss has no bounded "
-                "curvature at the edge"
+                f"it needs a loss whose conjugate is quadratic in its box; that of the {problem.loss.name} loss has no "
+                "bounded curvature at the edge"
             )
-        if not regularizer.smooth:
-            return "it needs a differentiable Ω*, which has kinks at p = 1: take Entropy(lam) with a small lam"
-        return None
+        return super().refuse(problem)
 
     def solve(self, problem: Problem, control: Control) -> Solution:
         every, warm = self.every, control.warm is not None

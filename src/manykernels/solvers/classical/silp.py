@@ -7,21 +7,11 @@ The paper stops on the relative change of z, which is the duality gap between th
 the cuts. Departs from it in that an inner problem is solved only as well as that gap requires.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from .._cuts import cuts_for
-from .._oracle import Oracle
-from ..base import BaseSolver
-
-if TYPE_CHECKING:
-    from ...problem import Problem
-    from ...solution import Solution
-    from ..base import Control
+from .._oracle import OracleSolver
 
 
-class SILP(BaseSolver):
+class SILP(OracleSolver):
     """Cutting planes and linear programs over the simplex.
 
     Examples
@@ -41,22 +31,14 @@ class SILP(BaseSolver):
 
     file_tag = ("solver/silp", 1)
     name = "silp"
-    adjusts = coupled = True
     needs = ("value", "conjugate", "start")
 
-    def refuse(self, problem: Problem) -> str | None:
-        if not problem.regularizer.simplex:
-            return "its linear program is over weights on the simplex, LpNorm(1)"
-        return None
+    wants = {"simplex": "its linear program is over weights on the simplex, LpNorm(1)"}
 
-    def solve(self, problem: Problem, control: Control) -> Solution:
-        return Oracle(problem, control).run(cutting_planes)
-
-
-def cutting_planes(oracle):
-    """Solves the inner problem at the minimum of the cuts so far, over and over."""
-    cuts, theta = cuts_for(oracle.problem.regularizer), oracle.theta
-    while True:
-        cuts.add(oracle(theta))
-        theta, lower = cuts.minimum(0.1 * oracle.scale * max(oracle.gap, oracle.tol))
-        oracle.bound(lower, cuts.dual_point())
+    def steps(self, oracle):
+        """Solves the inner problem at the minimum of the cuts so far, over and over."""
+        cuts, theta = cuts_for(oracle.problem.regularizer), oracle.theta
+        while True:
+            cuts.add(oracle(theta))
+            theta, lower = cuts.minimum(0.1 * oracle.scale * max(oracle.gap, oracle.tol))
+            oracle.bound(lower, cuts.dual_point())

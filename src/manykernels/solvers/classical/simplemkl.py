@@ -9,25 +9,15 @@ search finds the zero of the slope of J where the paper has golden sections, and
 nothing.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from .._oracle import Oracle
-from ..base import BaseSolver
-
-if TYPE_CHECKING:
-    from ...problem import Problem
-    from ...solution import Solution
-    from ..base import Control
+from .._oracle import OracleSolver
 
 FIRST_PRECISION = 0.1  # of the slope at the end of a line search, relative to that at its start
 MAX_SEARCH = 30  # points of a line search
 
 
-class SimpleMKL(BaseSolver):
+class SimpleMKL(OracleSolver):
     """Reduced gradients on the simplex with a line search.
 
     Examples
@@ -47,42 +37,33 @@ class SimpleMKL(BaseSolver):
 
     file_tag = ("solver/simplemkl", 1)
     name = "simplemkl"
-    adjusts = coupled = True
+    effort = 1e-5  # the line search compares values and slopes
     needs = ("value", "conjugate", "start")
 
-    def refuse(self, problem: Problem) -> str | None:
-        if not problem.regularizer.simplex:
-            return "its reduced gradient is that of weights on the simplex, LpNorm(1)"
-        return None
+    wants = {"simplex": "its reduced gradient is that of weights on the simplex, LpNorm(1)"}
 
-    def solve(self, problem: Problem, control: Control) -> Solution:
-        oracle = Oracle(problem, control)
-        oracle.effort = 1e-5  # the line search compares values and slopes
-        return oracle.run(_descend)
-
-
-def _descend(oracle):
-    point, precision = oracle(oracle.theta / oracle.theta.sum()), FIRST_PRECISION
-    while True:
-        gradient, top = -0.5 * point.q, int(np.argmax(point.theta))
-        theta, a, value = point.theta, point.a, point.value
-        direction = _reduced(theta, gradient, top)
-        while np.any(direction):  # to the boundary, and along it
-            far, reach = _boundary(theta, direction)
-            trial = oracle.value(far)
-            if trial >= value:
-                theta = _search(oracle, theta, a, direction, reach, precision)
-                break
-            theta, a, value = far, oracle.a, trial
+    def steps(self, oracle):
+        point, precision = oracle(oracle.theta / oracle.theta.sum()), FIRST_PRECISION
+        while True:
+            gradient, top = -0.5 * point.q, int(np.argmax(point.theta))
+            theta, a, value = point.theta, point.a, point.value
             direction = _reduced(theta, gradient, top)
-        best = oracle(theta)
-        if not best.value < point.value:
-            precision *= 0.1
-            oracle.effort *= 0.1
-            if precision < 1e-12:
-                return
-            best = oracle(point.theta)  # to the new precision
-        point = best
+            while np.any(direction):  # to the boundary, and along it
+                far, reach = _boundary(theta, direction)
+                trial = oracle.value(far)
+                if trial >= value:
+                    theta = _search(oracle, theta, a, direction, reach, precision)
+                    break
+                theta, a, value = far, oracle.a, trial
+                direction = _reduced(theta, gradient, top)
+            best = oracle(theta)
+            if not best.value < point.value:
+                precision *= 0.1
+                oracle.effort *= 0.1
+                if precision < 1e-12:
+                    return
+                best = oracle(point.theta)  # to the new precision
+            point = best
 
 
 def _reduced(theta, gradient, top):

@@ -6,21 +6,11 @@ Departs from the papers in the small program: they replace ‖θ‖_p ≤ 1 by a
 is solved in the multipliers of the cuts, which needs Ω* alone and so serves every Ω with a differentiable Ω*.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from .._oracle import Oracle
-from ..base import BaseSolver
-from .silp import cutting_planes
-
-if TYPE_CHECKING:
-    from ...problem import Problem
-    from ...solution import Solution
-    from ..base import Control
+from .._oracle import OracleSolver
+from .silp import SILP
 
 
-class SIP(BaseSolver):
+class SIP(OracleSolver):
     """Cutting planes for constraints and penalties with a differentiable Ω*.
 
     Examples
@@ -38,13 +28,9 @@ class SIP(BaseSolver):
 
     file_tag = ("solver/sip", 1)
     name = "sip"
-    adjusts = coupled = True
     needs = ("value", "conjugate", "weights_from_dual", "start")
 
-    def refuse(self, problem: Problem) -> str | None:
-        if not problem.regularizer.smooth:
-            return "it needs a differentiable Ω*, which has kinks at p = 1; for LpNorm(1) solver='silp' is the same"
-        return None
-
-    def solve(self, problem: Problem, control: Control) -> Solution:
-        return Oracle(problem, control).run(cutting_planes)
+    wants = {
+        "smooth": "it needs a differentiable Ω*, which has kinks at p = 1; for LpNorm(1) solver='silp' is the same"
+    }
+    steps = SILP.steps

@@ -18,11 +18,9 @@ dual; it starts there unless Ω* is an indicator or has kinks. The predictor is 
 solver; at the optimum β_m = θ_m a. θ comes from the norms t, or, if no Ω exists, from the dual.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,13 +29,10 @@ from ..._parts import declared
 from ..._validation import shown
 from ...inner import InnerProblem
 from ...inner.systems import HalfHessian
+from ...problem import Problem
+from ...solution import Solution
 from .._oracle import Oracle
-from ..base import BaseSolver
-
-if TYPE_CHECKING:
-    from ...problem import Problem
-    from ...solution import Solution
-    from ..base import Control
+from ..base import BaseSolver, Control
 
 MAX_GAMMA = 1e8  # over the largest weight: practically infinite
 MAX_NEWTON_STEPS = 10  # of one proximal step; if they do not suffice, γ is too large

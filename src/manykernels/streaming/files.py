@@ -1,19 +1,107 @@
-"""Tables in Parquet, Arrow and CSV files: blocks are DataFrames of pandas, whose columns kernels can name."""
+"""Sources of files, each of which is a piece: sequences in FASTA files, tables in CSV, Parquet and Arrow files.
 
+Blocks of tables are DataFrames of pandas, whose columns kernels can name.
+"""
+
+import glob
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any
 
-import numpy as np
+from numpy import ndarray
 
-from .base import FileSource, naming
+from .._validation import check_integer
+from ..sequences.alphabet import Alphabet
+from ..sequences.fasta import gathered, stream_fasta
+from .sources import DataSource, naming, needing
 
 _FORM = (  # options of pandas.read_csv that describe the header
     "sep", "delimiter", "engine", "encoding", "compression", "quotechar", "quoting", "escapechar", "comment",
     "skiprows", "skipinitialspace", "skip_blank_lines", "storage_options",
 )  # fmt: skip
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+class FileSource(DataSource):
+    """Several files, each a piece."""
+
+    def __init__(self, paths: Any, rows: int) -> None:
+        self.paths, self.rows = find_files(paths), check_integer("rows", rows)
+
+    def pieces(self) -> list[Any]:
+        return list(self.paths)
+
+    def files(self, piece: Any) -> list[str]:
+        return [piece]
+
+    def _shown(self):
+        return self.paths if len(self.paths) <= 3 else [*self.paths[:2], f"… {len(self.paths)} files"]
+
+
+def find_files(paths: Any) -> list[str]:
+    """The files of a path, a pattern with * or a list of them."""
+    several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    found: list[str] = []
+    for path in [os.fspath(one) for one in several]:
+        matches = sorted(glob.glob(path)) if glob.has_magic(path) and not os.path.exists(path) else [path]
+        if not matches or not os.path.exists(matches[0]):
+            raise FileNotFoundError(f"paths={path!r} names no file.")
+        found += matches
+    if not found:
+        raise ValueError("paths is empty: give at least one file.")
+    return found
+
+
+class FastaFiles(FileSource):
+    """The sequences of FASTA or FASTQ files (.gz, .bz2, .xz and .zst too).
+
+    The headers hold the target under its name: `fit(FastaFiles("sites.fa.gz"), "class")` where they hold
+    `class=1`. Each file is a piece: give several where several workers should read.
+
+    Parameters
+    ----------
+    paths : path, pattern with *, or list of them
+    alphabet : str or Alphabet, default "dna"
+        As in `read_fasta`.
+    unknown : {"error", "ambiguous", "ignore"}
+        The treatment of letters outside the alphabet; ignored letters match nothing.
+    window : (int, int), optional
+        The letters [start:stop] of every sequence that are kept.
+    rows : int, default 65536
+        In a block, roughly.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from manykernels.streaming import FastaFiles
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/sites.fa", "w") as file:
+    ...         print(">one class=1", file=file)
+    ...         print("ACGT", file=file)
+    ...     source = FastaFiles(f"{folder}/sites.fa").with_target("class")
+    ...     [(list(X), y.tolist()) for piece in source.pieces() for X, y in source.read(piece)]
+    [(['ACGT'], [1])]
+    """
+
+    in_order = True
+
+    def __init__(
+        self,
+        paths: Paths,
+        alphabet: str | Alphabet = "dna",
+        unknown: str = "error",
+        window: tuple[int, int] | None = None,
+        rows: int = 2**16,
+    ) -> None:
+        super().__init__(paths, rows)
+        self.alphabet, self.unknown, self.window = alphabet, unknown, window
+
+    def read(self, piece: Any) -> Iterator[tuple[Any, ndarray | None]]:
+        for X, labels in stream_fasta(piece, self.alphabet, self.unknown, self.target, self.rows):
+            y = None if labels is None else gathered([labels], True)
+            yield X if self.window is None else X.window(*self.window), y
 
 
 class _Table(FileSource):
@@ -68,11 +156,9 @@ class ParquetFiles(_Table):
         self.columns = columns
 
     def _open(self, path):
-        try:
+        with needing("pyarrow", self):
             import pyarrow as pa
             import pyarrow.parquet as pq
-        except ImportError as error:
-            raise ImportError("ParquetFiles needs pyarrow: pip install manykernels[stream]") from error
         with naming(path):
             return pq.ParquetFile(path) if _is_parquet(path) else pa.ipc.open_file(pa.memory_map(path))
 
@@ -93,7 +179,7 @@ class ParquetFiles(_Table):
             found += [(path, group) for group in range(groups)]
         return found
 
-    def read(self, piece: Any) -> Iterator[tuple[Any, np.ndarray | None]]:
+    def read(self, piece: Any) -> Iterator[tuple[Any, ndarray | None]]:
         path, group = piece
         file = self._open(path)
         if _is_parquet(path):
@@ -140,11 +226,9 @@ class CSVFiles(_Table):
         super().__init__(paths, rows)
         self.columns, self.options = columns, options
 
-    def read(self, piece: Any) -> Iterator[tuple[Any, np.ndarray | None]]:
-        try:
+    def read(self, piece: Any) -> Iterator[tuple[Any, ndarray | None]]:
+        with needing("pandas", self):
             import pandas as pd
-        except ImportError as error:
-            raise ImportError("CSVFiles needs pandas: pip install manykernels[stream]") from error
         exact = "engine" in self.options or tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)  # or has no such
         options = ({} if exact else {"float_precision": "round_trip"}) | self.options
         if not {"names", "header"} & options.keys():  # pandas calls the second x of a header x.1
@@ -170,3 +254,35 @@ def _check_header(names, path):
 def _is_parquet(path):
     with open(path, "rb") as file:
         return file.read(4) == b"PAR1"
+
+
+ENDINGS: dict[type[DataSource], tuple[str, ...]] = {
+    FastaFiles: ("fa", "fasta", "fna", "faa", "fq", "fastq"),
+    CSVFiles: ("csv",),
+    ParquetFiles: ("parquet", "feather", "arrow"),
+}
+PACKED_ENDINGS = ("gz", "bz2", "xz", "zst")
+
+
+def from_paths(paths: list[Any]) -> DataSource:
+    """The source of these files, all of one kind; a ValueError if their names do not tell the kind."""
+    strange = [path for path in paths if not isinstance(path, str | os.PathLike)]
+    if strange:
+        raise ValueError(f"X is a bag that holds {strange[0]!r}: a bag of file paths is wanted.")
+    kinds = {_kind(os.fspath(path)) for path in paths}
+    if len(kinds) != 1 or None in kinds:
+        endings = ", ".join(f".{end}" for ends in ENDINGS.values() for end in ends)
+        packed = ", ".join(f".{end}" for end in PACKED_ENDINGS)
+        raise ValueError(
+            f"X is a bag of {len(paths)} paths, {[os.fspath(path) for path in paths[:3]]} …: all must be of one kind "
+            f"and end in one of {endings} (or that and {packed}); others are read by the "
+            "sources of manykernels.streaming, FastaFiles(bag.compute()) for one."
+        )
+    return next(iter(kinds))(paths)
+
+
+def _kind(path: str) -> Any:
+    """The class of sources for a file of that name; None if there is none."""
+    parts = os.path.basename(path).lower().split(".")[1:]
+    end = next((part for part in reversed(parts) if part not in PACKED_ENDINGS), "")
+    return next((kind for kind, ends in ENDINGS.items() if end in ends), None)

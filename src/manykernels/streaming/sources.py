@@ -1,6 +1,5 @@
 """The protocol of a data source: its pieces, their blocks, and fingerprints that tell whether it has changed."""
 
-import glob
 import hashlib
 import os
 from abc import ABC, abstractmethod
@@ -11,10 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._validation import check_integer
-from ...kernels.base import len_
+from ..kernels.base import len_
 
-BLOCK_BYTES = 2**23
 HASHED_BYTES = 2**16  # at either end of a file
 
 
@@ -106,72 +103,6 @@ class DataSource(ABC):
         return []
 
 
-def as_in_memory(block: np.ndarray) -> np.ndarray:
-    """The block with integers, truth values and float16 as float64, as a fit in memory takes them."""
-    return block.astype(np.float64) if block.dtype.kind in "biu" or block.dtype == np.float16 else block
-
-
-class ArraySource(DataSource):
-    """Rows of an array that is sliced on disk: a subclass defines `_opened(name)`."""
-
-    def __init__(self, path: str | os.PathLike[str], name: str | None = None, rows: int | None = None) -> None:
-        self.path, self.name = os.fspath(path), name
-        self.rows = None if rows is None else check_integer("rows", rows)
-        if not os.path.exists(self.path):
-            raise FileNotFoundError(f"{self.path!r} does not exist.")
-        with naming(self.path), self._opened(name) as X:
-            if len(X.shape) != 2:
-                raise ValueError(f"{self!r} has shape {X.shape}: give an array (n, d) with one row per example.")
-            self.shape, self.itemsize = tuple(int(size) for size in X.shape), X.dtype.itemsize
-
-    def _opened(self, name):
-        """A context with the array of that name, which has a shape and a dtype and is sliced by rows."""
-        raise NotImplementedError
-
-    def __len__(self):
-        return self.shape[0]
-
-    def pieces(self) -> list[Any]:
-        size = self.rows or int(np.clip(BLOCK_BYTES // (self.itemsize * max(self.shape[1], 1)), 256, 2**18))
-        return [(low, min(low + size, self.shape[0])) for low in range(0, self.shape[0], size)]
-
-    def read(self, piece: Any) -> Iterator[tuple[Any, np.ndarray | None]]:
-        low, high = piece
-        with self._opened(self.name) as X:
-            if X.shape != self.shape:
-                raise ValueError(f"{self!r} had shape {self.shape} and has {tuple(X.shape)} now: it has changed.")
-            block, y = np.array(X[low:high]), None
-        block = as_in_memory(block)
-        if self.target is not None:
-            with self._opened(self.target) as targets:
-                if targets.shape[0] != self.shape[0]:
-                    raise ValueError(f"{self.target!r} has {targets.shape[0]} rows and {self!r} has {self.shape[0]}.")
-                y = np.array(targets[low:high])
-        yield block, y
-
-    def files(self, piece: Any) -> list[str]:
-        return [self.path]
-
-    def _shown(self):
-        return [self.path] if self.name is None else [self.path, self.name]
-
-
-class FileSource(DataSource):
-    """Several files, each a piece."""
-
-    def __init__(self, paths: Any, rows: int) -> None:
-        self.paths, self.rows = find_files(paths), check_integer("rows", rows)
-
-    def pieces(self) -> list[Any]:
-        return list(self.paths)
-
-    def files(self, piece: Any) -> list[str]:
-        return [piece]
-
-    def _shown(self):
-        return self.paths if len(self.paths) <= 3 else [*self.paths[:2], f"… {len(self.paths)} files"]
-
-
 class SourceError(ValueError):
     """An error that names its files."""
 
@@ -190,18 +121,13 @@ def naming(where: str) -> Iterator[None]:
         raise SourceError(f"{where}: {kind}{str(error).strip()}") from error
 
 
-def find_files(paths: Any) -> list[str]:
-    """The files of a path, a pattern with * or a list of them."""
-    several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found: list[str] = []
-    for path in [os.fspath(one) for one in several]:
-        matches = sorted(glob.glob(path)) if glob.has_magic(path) and not os.path.exists(path) else [path]
-        if not matches or not os.path.exists(matches[0]):
-            raise FileNotFoundError(f"paths={path!r} names no file.")
-        found += matches
-    if not found:
-        raise ValueError("paths is empty: give at least one file.")
-    return found
+@contextmanager
+def needing(package: str, owner: DataSource) -> Iterator[None]:
+    """Says how to install the package that reads the files of `owner`, if it cannot be imported."""
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(f"{type(owner).__name__} needs {package}: pip install manykernels[stream]") from error
 
 
 def _look(path):

@@ -1,1 +1,0 @@
-"""Sources of examples, one file for each kind."""
