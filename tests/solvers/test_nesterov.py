@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from problems import small_problem
 
-from manykernels.regularizers import BlockElasticNet, BlockNorm, ElasticNet, Entropy, LpNorm, LpPenalty, LpSum
+from manykernels.regularizers import BlockNorm, ElasticNet, Entropy, LpNorm, LpPenalty, LpSum
 from manykernels.solution import Solution
 from manykernels.solvers import Control, Oracle, Solver, solve
 from manykernels.solvers.classical import nesterov

@@ -14,7 +14,8 @@ from manykernels.regularizers import LpNorm
 from manykernels.sequences import Sequences
 from manykernels.solution import Status
 from manykernels.solvers import Monitor, solve
-from manykernels.streaming import DataSource, driver, moments
+from manykernels.streaming import DataSource, driver
+from manykernels.streaming import stream as stream_module
 from manykernels.streaming.driver import ActiveKernels, Driver, DriverOptions
 from manykernels.streaming.stream import Stream
 from manykernels.strings import Degree, Spectrum, WeightedDegree
@@ -56,7 +57,7 @@ def data(T=2, seed=0):
 @pytest.mark.parametrize("kind", ["numbers", "words", "known letters"])
 def test_scales_of_shards_are_those_of_all_examples(kind, normalize, weighted, monkeypatch):
     """Features, words at positions and pairs; matrices of 6 rows, positions two at a time."""
-    monkeypatch.setattr(moments, "ROWS_PER_MATRIX", 6)
+    monkeypatch.setattr(stream_module, "ROWS_PER_MATRIX", 6)
     X, Y, c, w = data()
     specs = [
         ("a", Linear(), [0, 1]),
@@ -76,7 +77,7 @@ def test_scales_of_shards_are_those_of_all_examples(kind, normalize, weighted, m
     with Stream(Pieces(X), 2) as stream:
         stream.room = 24 * n * 2
         stream.arrange(Y, c, w if weighted else None)
-        scaled, far = moments.normalisation(stream, kernels, stream.head, normalize)
+        scaled, far = stream_module.normalisation(stream, kernels, stream.head, normalize)
     own = np.ones(n) if not weighted else w
     own, views = own / own.sum(), kernels.views(X)
     for m, (kernel, v) in enumerate(zip(kernels.kernels, kernels.view_of, strict=True)):
@@ -100,7 +101,7 @@ def test_words_at_positions_are_measured_on_their_own_view(monkeypatch):
     kernels = KernelList.from_spec([("a", WeightedDegree(2), "left"), ("b", WeightedDegree(2), "right")], X)
     with Stream(Pieces(X), 2) as stream:
         stream.arrange(Y, c, w)
-        scaled, _ = moments.normalisation(stream, kernels, stream.head, "multiplicative")
+        scaled, _ = stream_module.normalisation(stream, kernels, stream.head, "multiplicative")
     own = w / w.sum()
     for m, texts in enumerate((left, right)):
         K = WeightedDegree(2)(texts)
@@ -110,7 +111,7 @@ def test_words_at_positions_are_measured_on_their_own_view(monkeypatch):
 def make(stream, Y, T, max_active=n, tol=1e-3, max_iter=20):
     X = stream.source.X
     kernels = KernelList.from_spec([RBF(0.4), ("l", Linear(), [0, 1]), RBF(0.1)], X)
-    scaled, _ = moments.normalisation(stream, kernels, stream.head, "multiplicative")
+    scaled, _ = stream_module.normalisation(stream, kernels, stream.head, "multiplicative")
     active = ActiveKernels(kernels, scaled, tol, False, "never", None, 1)
     options = DriverOptions(losses.get("hinge"), LpNorm(2), True, "newton", tol, max_iter, 0, max_active)
     return Driver(stream, active, options, slice(0, T), Monitor(), None), active

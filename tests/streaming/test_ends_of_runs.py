@@ -14,7 +14,8 @@ from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
 from manykernels.solution import Status
 from manykernels.solvers import Monitor, solve
-from manykernels.streaming import DataSource, driver, moments
+from manykernels.streaming import DataSource, driver
+from manykernels.streaming import stream as stream_module
 from manykernels.streaming.driver import ActiveKernels, Driver, DriverOptions
 from manykernels.streaming.stream import Stream
 
@@ -43,7 +44,7 @@ def stream():
 
 def make(stream, outputs=slice(0, 1), kept=None, tol=1e-3, monitor=None):
     kernels = KernelList.from_spec([RBF(0.4), ("l", Linear(), [0, 1])], X)
-    scaled, _ = moments.normalisation(stream, kernels, stream.head, "multiplicative")
+    scaled, _ = stream_module.normalisation(stream, kernels, stream.head, "multiplicative")
     active = ActiveKernels(kernels, scaled, tol, False, "never", None, 1)
     options = DriverOptions(losses.get("hinge"), LpNorm(2), True, "newton", tol, 30, 0, n)
     return Driver(stream, active, options, outputs, monitor or Monitor(), kept)

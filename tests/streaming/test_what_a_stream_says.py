@@ -11,7 +11,8 @@ import pytest
 from manykernels import MKLClassifier
 from manykernels.kernels import RBF, KernelList, Linear
 from manykernels.sequences import Sequences
-from manykernels.streaming import ArrayFile, CSVFiles, DataSource, FastaFiles, ParquetFiles, moments
+from manykernels.streaming import ArrayFile, CSVFiles, DataSource, FastaFiles, ParquetFiles
+from manykernels.streaming import stream as stream_module
 from manykernels.streaming.arrays import as_in_memory
 from manykernels.streaming.files import find_files
 from manykernels.streaming.stream import Stream
@@ -49,26 +50,26 @@ def test_one_column_far_from_0_is_told_wherever_it_stands(order):
     far = X + [0.0, 1e9, 0.0]
     kernels = KernelList.from_spec([(str(k), Linear(), [k]) for k in order], far)
     with opened(far) as stream:
-        assert moments.normalisation(stream, kernels, far, None)[1]
+        assert stream_module.normalisation(stream, kernels, far, None)[1]
     with opened(X) as stream:
-        assert not moments.normalisation(stream, kernels, X, None)[1]
+        assert not stream_module.normalisation(stream, kernels, X, None)[1]
     with opened(far) as stream:
         pairs = KernelList.from_spec([("p", RBF(0.1), [0]), ("l", Linear(), [1]), ("q", RBF(0.1), [2])], far)
-        assert moments.normalisation(stream, pairs, far, None)[1]
+        assert stream_module.normalisation(stream, pairs, far, None)[1]
 
 
 @pytest.mark.filterwarnings("error")
 def test_all_pairs_of_many_examples_are_warned_of_with_their_names(monkeypatch):
     kernels = KernelList.from_spec([("first", RBF(0.1), [0]), ("linear", Linear(), [1]), ("second", RBF(1.0), [2])], X)
-    monkeypatch.setattr(moments, "MANY_EXAMPLES", n - 1)
+    monkeypatch.setattr(stream_module, "MANY_EXAMPLES", n - 1)
     with opened(X) as stream:
         few = X[:5]
         with pytest.warns(UserWarning, match="compares all pairs of 40 examples once for kernels 'first', 'second'"):
-            moments.normalisation(stream, kernels, few, "multiplicative")
-        monkeypatch.setattr(moments, "MANY_EXAMPLES", n)
-        moments.normalisation(stream, kernels, few, "multiplicative")
-        monkeypatch.setattr(moments, "MANY_EXAMPLES", 1)
-        moments.normalisation(stream, kernels, few, "trace")
+            stream_module.normalisation(stream, kernels, few, "multiplicative")
+        monkeypatch.setattr(stream_module, "MANY_EXAMPLES", n)
+        stream_module.normalisation(stream, kernels, few, "multiplicative")
+        monkeypatch.setattr(stream_module, "MANY_EXAMPLES", 1)
+        stream_module.normalisation(stream, kernels, few, "trace")
 
 
 @pytest.mark.parametrize("kind", ["trace", "spherical"])
@@ -77,9 +78,9 @@ def test_kernels_that_do_not_vary_on_the_sample_are_refused_by_name(kind):
     still[:, 1] = 2.0
     kernels = KernelList.from_spec([("moves", RBF(0.1), [0]), ("rests", RBF(0.1), [1])], X)
     with opened(still) as stream, pytest.raises(ValueError, match=r"kernels 'rests' do not vary on a sample of 7"):
-        moments.normalisation(stream, kernels, still[:7], kind)
+        stream_module.normalisation(stream, kernels, still[:7], kind)
     with opened(X) as stream:
-        assert moments.normalisation(stream, kernels, X[:7], kind)[0].usable.all()
+        assert stream_module.normalisation(stream, kernels, X[:7], kind)[0].usable.all()
 
 
 def test_kernels_without_variance_over_all_examples_are_named():
@@ -87,7 +88,7 @@ def test_kernels_without_variance_over_all_examples_are_named():
     still[:, 1] = 2.0
     kernels = KernelList.from_spec([("moves", Linear(), [0]), ("rests", RBF(0.1), [1]), ("too", Linear(), [1])], X)
     with opened(still) as stream, pytest.warns(UserWarning, match="without variance.*'rests', 'too'"):
-        scaled, _ = moments.normalisation(stream, kernels, still, "multiplicative")
+        scaled, _ = stream_module.normalisation(stream, kernels, still, "multiplicative")
     assert scaled.usable.tolist() == [True, False, False]
 
 
@@ -96,8 +97,8 @@ def test_words_are_counted_where_they_are_numbers_of_64_bits():
     texts = Sequences.encode(["".join(row) for row in rng.choice(list("ACGT"), size=(n, 30))])
     for degree, family in ((21, "degree"), (22, None)):
         kernels = KernelList.from_spec([WeightedDegree(degree)], texts)
-        assert [name for name, _ in moments._families(kernels)] == [family]
-    assert moments._bits(SimpleNamespace(encoding=(None, None))) == (3, 4)
+        assert [name for name, _ in stream_module._families(kernels)] == [family]
+    assert stream_module._bits(SimpleNamespace(encoding=(None, None))) == (3, 4)
 
 
 def test_a_source_without_examples_is_refused(tmp_path):

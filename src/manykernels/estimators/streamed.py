@@ -26,10 +26,9 @@ from ..solution import Solution
 from ..solvers import Monitor, get
 from ..streaming import as_source, is_source
 from ..streaming.driver import ActiveKernels, Driver, DriverOptions, Streamed
-from ..streaming.moments import normalisation
 from ..streaming.shards import blocks_of, concatenate, filled_blocks, take
 from ..streaming.sources import naming
-from ..streaming.stream import Stream, stand_in
+from ..streaming.stream import Stream, normalisation, stand_in
 from .check_inputs import optional
 from .choose_c import is_auto, with_chosen_C
 from .new_data_warning import gathered

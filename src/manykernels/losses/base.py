@@ -10,6 +10,8 @@ from .._central_path import CentralPath
 from .._limits import spend
 from .._parts import Part
 
+Bounds = tuple[ndarray, ndarray]  # (lo, hi)
+Quadratic = tuple[Any, Any, Any]  # (linear, diagonal, kink), see `Loss.quadratic`
 MAX_ADJUSTING_STEPS = 80  # on the central path of the coefficients of covariates
 PRECISE = 1e-13  # relative gap at which that path ends
 OTHER_UNIT = 100  # a parameter of this many standard deviations of y is in another unit
@@ -72,11 +74,11 @@ class Loss(Part):
         """A subgradient of V in f, nondecreasing in f."""
         raise NotImplementedError(self._lacks("gradient(y, f), its derivative in f, (n,)"))
 
-    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
+    def unit_box(self, y: ndarray) -> Bounds:
         """The bounds (lo, hi) of a_i at c_i = 1: minus the domain of V*."""
         raise NotImplementedError(self._lacks("unit_box(y), the bounds (lo, hi) of a at c = 1, (n,) each"))
 
-    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> Quadratic:
         """(linear, diagonal, kink), (n,) each, with c V*(y, −a/c) = linear·a + ½ diagonal·a² + kink·|a|.
 
         Exact unless `interior`; then its slope and curvature are those of c V*(y, −a/c) at a: with
@@ -84,7 +86,7 @@ class Loss(Part):
         """
         raise NotImplementedError(self._lacks("quadratic(y, c, a), three arrays (linear, diagonal, kink), (n,) each"))
 
-    def box(self, y: ndarray, c: ArrayLike) -> tuple[ndarray, ndarray]:
+    def box(self, y: ndarray, c: ArrayLike) -> Bounds:
         """The bounds (lo, hi) of a_i; both 0 where c_i = 0."""
         c = spread(c, y)
         lo, hi = self.unit_box(y)
@@ -259,7 +261,7 @@ def weak(what: str, pull: float, spread: float) -> str:
     return f"{what} is small beside that, so that f stays nearly constant"
 
 
-def signed_box(y: ndarray, width: float) -> tuple[ndarray, ndarray]:
+def signed_box(y: ndarray, width: float) -> Bounds:
     """The unit box of a loss of z = y f: 0 ≤ y a ≤ width."""
     return np.where(y > 0, 0.0, -width), np.where(y > 0, width, 0.0)
 

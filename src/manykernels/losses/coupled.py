@@ -6,7 +6,7 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from .base import Loss, spread
+from .base import Loss, Quadratic, spread
 
 STRATUM = 2.0**40  # times of stratum s lie in [s, s + 1) · STRATUM
 FEASIBLE = 1e-11  # of Σ c: a violation of the domain of L* that is rounding
@@ -57,7 +57,7 @@ class CoupledLoss(Loss):
     def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return self.slope(y, np.ones(np.shape(y)), f)
 
-    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> Quadratic:
         """The curvature of each example alone, 1 / (∇²L)_jj, at the f that belongs to a."""
         bends = [(part.rows, part.at(part.decisions(a)).diagonal()) for part in self.strata(y, c)]
         zero, bend = np.zeros(np.shape(y)), _joined(np.shape(y), bends)

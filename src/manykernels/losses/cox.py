@@ -24,6 +24,7 @@ from numpy import ndarray
 from scipy.special import xlogy
 
 from .._validation import check_choice
+from .base import Bounds
 from .coupled import FEASIBLE, MAX_NEWTON, CoupledLoss
 
 DEEPEST = 300.0  # f below its maximum counts as so far below, in the curvature
@@ -61,7 +62,7 @@ class Cox(CoupledLoss):
     def part(self, rows: ndarray, y: ndarray, c: ndarray) -> "RiskSets":
         return RiskSets(rows, y, c, self.ties)
 
-    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
+    def unit_box(self, y: ndarray) -> Bounds:
         """Of each a_j alone: a_j ≤ c_j for events, a_j ≤ 0 for censored times."""
         return np.full(np.shape(y), -np.inf), np.where(np.signbit(y), 0.0, 1.0)
 

@@ -1,10 +1,8 @@
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 
 from .._validation import check_number
-from .base import Loss, spread, step_root, weak
+from .base import Bounds, Loss, Quadratic, spread, step_root, weak
 
 
 class EpsilonInsensitive(Loss):
@@ -41,10 +39,10 @@ class EpsilonInsensitive(Loss):
     def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return np.where(np.abs(f - y) > self.epsilon, np.sign(f - y), 0.0)
 
-    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
+    def unit_box(self, y: ndarray) -> Bounds:
         return np.full(np.shape(y), -1.0), np.full(np.shape(y), 1.0)
 
-    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> Quadratic:
         return -y, np.zeros(np.shape(y)), np.full(np.shape(y), self.epsilon)
 
     def misfit(self, spread: float, C: float) -> str:

@@ -1,9 +1,7 @@
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 
-from .base import Loss, signed_box, spread, step_root
+from .base import Bounds, Loss, Quadratic, signed_box, spread, step_root
 
 
 class Hinge(Loss):
@@ -30,10 +28,10 @@ class Hinge(Loss):
     def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return np.where(y * f < 1, -y, 0.0)
 
-    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
+    def unit_box(self, y: ndarray) -> Bounds:
         return signed_box(y, 1.0)
 
-    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> Quadratic:
         zero = np.zeros(np.shape(y))
         return -y, zero, zero
 

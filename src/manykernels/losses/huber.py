@@ -1,10 +1,8 @@
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 
 from .._validation import check_number
-from .base import OTHER_UNIT, Loss, reciprocal, weak
+from .base import OTHER_UNIT, Bounds, Loss, Quadratic, reciprocal, weak
 
 
 class Huber(Loss):
@@ -39,10 +37,10 @@ class Huber(Loss):
     def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return np.clip(f - y, -self.delta, self.delta)
 
-    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
+    def unit_box(self, y: ndarray) -> Bounds:
         return np.full(np.shape(y), -self.delta), np.full(np.shape(y), self.delta)
 
-    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> Quadratic:
         zero = np.zeros(np.shape(y))
         return -y, reciprocal(c) + zero, zero
 

@@ -1,10 +1,8 @@
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 
 from .._validation import check_number
-from .base import Loss, spread, step_root
+from .base import Bounds, Loss, Quadratic, spread, step_root
 
 
 class LogTime(Loss):
@@ -47,10 +45,10 @@ class LogTime(Loss):
         r = np.log(np.abs(y)) - f
         return np.where((r > self.epsilon) | ((y > 0) & (r < -self.epsilon)), -np.sign(r), 0.0)
 
-    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
+    def unit_box(self, y: ndarray) -> Bounds:
         return np.where(np.asarray(y) > 0, -1.0, 0.0), np.ones(np.shape(y))
 
-    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> Quadratic:
         event = np.asarray(y) > 0  # a ≥ 0 for the others, whose ε|a| is linear
         return self.epsilon * ~event - np.log(np.abs(y)), np.zeros(np.shape(y)), self.epsilon * event
 

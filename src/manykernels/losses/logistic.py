@@ -1,10 +1,8 @@
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 from scipy.special import expit, xlog1py, xlogy
 
-from .base import Loss, reciprocal, signed_box, spread
+from .base import Bounds, Loss, Quadratic, reciprocal, signed_box, spread
 
 
 class Logistic(Loss):
@@ -36,14 +34,14 @@ class Logistic(Loss):
     def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return -y * expit(self.sigma * (self.margin - y * f))
 
-    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
+    def unit_box(self, y: ndarray) -> Bounds:
         return signed_box(y, 1.0)
 
     def _conjugate(self, y, a):
         t = y * a
         return (xlogy(t, t) + xlog1py(1.0 - t, -t)) / self.sigma - self.margin * t
 
-    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> Quadratic:
         t = np.clip(y * a * reciprocal(c), 1e-200, 1.0 - 2.0**-53)
         diagonal = reciprocal(c * self.sigma * t * (1.0 - t))
         slope = (np.log(t) - np.log1p(-t)) / self.sigma - self.margin

@@ -1,9 +1,7 @@
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 
-from .base import Loss, spread, step_root
+from .base import Bounds, Loss, Quadratic, spread, step_root
 
 
 class OneClass(Loss):
@@ -32,10 +30,10 @@ class OneClass(Loss):
     def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return np.where(f < 0, -1.0, 0.0)
 
-    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
+    def unit_box(self, y: ndarray) -> Bounds:
         return np.zeros(np.shape(y)), np.ones(np.shape(y))
 
-    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> Quadratic:
         zero = np.zeros(np.shape(y))
         return zero, zero, zero
 

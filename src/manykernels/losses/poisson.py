@@ -1,10 +1,8 @@
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 from scipy.special import logsumexp, xlogy
 
-from .base import Loss, reciprocal, spread
+from .base import Bounds, Loss, Quadratic, reciprocal, spread
 
 MAX_LOG = 300.0  # of an expected count: beyond it e^f is continued by its tangent
 
@@ -36,14 +34,14 @@ class Poisson(Loss):
     def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return np.exp(np.minimum(f, MAX_LOG)) - y
 
-    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
+    def unit_box(self, y: ndarray) -> Bounds:
         return np.full(np.shape(y), -np.inf), np.array(y, float)
 
     def _conjugate(self, y, a):
         t = np.maximum(y - a, 0.0)
         return xlogy(t, t) - t - xlogy(y, y) + y
 
-    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> Quadratic:
         t = np.maximum(y - a * reciprocal(c), 1e-200)
         diagonal = reciprocal(c * t)
         return -np.log(t) - diagonal * a, diagonal, np.zeros(np.shape(y))

@@ -1,10 +1,8 @@
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 
 from .._validation import check_number
-from .base import Loss, spread, step_root, weak
+from .base import Bounds, Loss, Quadratic, spread, step_root, weak
 
 
 class Quantile(Loss):
@@ -38,10 +36,10 @@ class Quantile(Loss):
     def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return np.where(f > y, 1.0 - self.q, np.where(f < y, -self.q, 0.0))
 
-    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
+    def unit_box(self, y: ndarray) -> Bounds:
         return np.full(np.shape(y), self.q - 1.0), np.full(np.shape(y), self.q)
 
-    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> Quadratic:
         zero = np.zeros(np.shape(y))
         return -y, zero, zero
 

@@ -21,6 +21,7 @@ from numpy import ndarray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .._limits import spend
+from .base import Bounds
 from .coupled import FEASIBLE, MAX_NEWTON, CoupledLoss
 
 BALANCED = 1e-14  # of Σ c: where Newton steps end
@@ -54,7 +55,7 @@ class Ranking(CoupledLoss):
         found = OrderedPairs(rows, y, c)
         return found if len(found.deaths) else None
 
-    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
+    def unit_box(self, y: ndarray) -> Bounds:
         """Of each a_j alone: a_j ≤ 0 for censored times."""
         return np.full(np.shape(y), -np.inf), np.where(np.signbit(y), 0.0, np.inf)
 

@@ -1,9 +1,7 @@
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 
-from .base import Loss, reciprocal, spread
+from .base import Bounds, Loss, Quadratic, reciprocal, spread
 
 
 class Squared(Loss):
@@ -29,10 +27,10 @@ class Squared(Loss):
     def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return 2.0 * (f - y)
 
-    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
+    def unit_box(self, y: ndarray) -> Bounds:
         return np.full(np.shape(y), -np.inf), np.full(np.shape(y), np.inf)
 
-    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> Quadratic:
         zero = np.zeros(np.shape(y))
         return -y, 0.5 * reciprocal(c) + zero, zero
 

@@ -1,9 +1,7 @@
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 
-from .base import Loss, reciprocal, signed_box
+from .base import Bounds, Loss, Quadratic, reciprocal, signed_box
 
 
 class SquaredHinge(Loss):
@@ -30,9 +28,9 @@ class SquaredHinge(Loss):
     def gradient(self, y: ndarray, f: ndarray) -> ndarray:
         return -2.0 * y * np.maximum(0.0, 1.0 - y * f)
 
-    def unit_box(self, y: ndarray) -> tuple[ndarray, ndarray]:
+    def unit_box(self, y: ndarray) -> Bounds:
         return signed_box(y, np.inf)
 
-    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> tuple[Any, Any, Any]:
+    def quadratic(self, y: ndarray, c: ndarray, a: ndarray) -> Quadratic:
         zero = np.zeros(np.shape(y))
         return -y, 0.5 * reciprocal(c) + zero, zero

@@ -167,12 +167,12 @@ def _better(problem, found, part, tol):
     """The point (θ, a, b) of `part` with its own certificate, where the gap is at most tol; else `found`."""
     theta, a, same = part.theta[problem.kernels], part.a, part.a is found.a
     proof = a if part.dual_a is None else part.dual_a
-    q, outputs = _norms(problem, a, np.flatnonzero(theta) if same or proof is not a else None, part.theta)
+    q, outputs = norms(problem, a, np.flatnonzero(theta) if same or proof is not a else None, part.theta)
     b = problem.best_b(outputs)
     losses = problem.losses(outputs, b)
     primal, dual, _, scale = problem.certificate(losses, a, b, theta, q)
     if proof is not a:
-        dual = problem.certificate(losses, proof, b, theta, _norms(problem, proof)[0]).dual
+        dual = problem.certificate(losses, proof, b, theta, norms(problem, proof)[0]).dual
     dual = -np.inf if same else dual
     if not dual > found.dual:
         dual, proof = found.dual, found.a if found.dual_a is None else found.dual_a
@@ -191,7 +191,7 @@ def _replaced(found, part, b, primal, dual, gap, proof):
     return replace(found, history=[*found.history[:-1], record], **values, **point)
 
 
-def _norms(problem, a, which=None, weights=None):
+def norms(problem, a, which=None, weights=None):
     """(q_m = Σ_t a_tᵀK_m a_t, (M',), of all kernels, or of those `which`, 0 for the others; outputs (T, n) or None).
 
     The outputs are those of `weights` (M,), which are 0 for all kernels but `which`.
@@ -220,7 +220,7 @@ def _pulled(problem, found):
     keep, error = theta > 0, np.where(theta > 0, 0.0, np.sqrt(found.gap))
     for a in (found.a, found.dual_a):
         known = found.norms if a is found.a else np.zeros(1) if a is None else None
-        q = _norms(problem, a)[0] if known is None else known
+        q = norms(problem, a)[0] if known is None else known
         if q.max() > 0 and regularizer.has("prox"):
             step = STEP * float(theta.max()) / float(q.max())
             keep = keep | (regularizer.prox(theta + 0.5 * step * (1.0 + error) * q, step) > 0)

@@ -8,6 +8,7 @@ import numpy as np
 from ..losses import COUPLED, LOSSES
 from ..problem import Problem
 from ..solution import Solution, Status
+from ._warm import norms
 
 ROUNDING_LIMIT = 1e-3  # of the objective: a rounding error above it explains a gap above tol
 LARGE_DIAGONAL = 1e3  # k(x, x), relative to the variance of normalised kernels, above which a fit is slow
@@ -46,11 +47,11 @@ def certified(problem: Problem, name: str, found: Solution, tol: float) -> Solut
         raise ValueError(f"{solver} returned theta={theta}: the weights must be {domain}")
     if b.any() and not problem.intercept and problem.covariates is None:
         raise ValueError(f"{solver} returned b={b}: it must be 0, since problem.intercept is False")
-    q, outputs = _products(problem, weights, a)
+    q, outputs = norms(problem, a, None, theta)
     losses, dual_a = problem.losses(outputs, b), found.dual_a
     primal, dual, gap, scale = problem.certificate(losses, a, b, weights, q)
     if dual_a is not None and np.shape(dual_a) == a.shape:
-        other = problem.certificate(losses, dual_a, b, weights, _products(problem, weights, dual_a)[0])
+        other = problem.certificate(losses, dual_a, b, weights, norms(problem, dual_a)[0])
         dual, gap, dual_a = (other.dual, other.gap, dual_a) if other.dual > dual else (dual, gap, None)
     if not np.isfinite(gap):  # a is not feasible: the bound of a point that is
         (_, dual_a, _), (_, dual, _, _) = problem.origin()
@@ -59,13 +60,6 @@ def certified(problem: Problem, name: str, found: Solution, tol: float) -> Solut
     reason, reached = words if found.gap <= tol < gap else found.reason, bool(gap <= tol)
     found = replace(found, theta=theta, a=a, b=b, dual_a=dual_a, reason=reason)
     return replace(found, primal=primal, dual=dual, gap=gap, converged=reached)
-
-
-def _products(problem, weights, a):
-    """q_m = Σ_t a_tᵀ K_m a_t and the outputs Σ_m θ_m K_m a, (T, n)."""
-    support = np.flatnonzero(a.any(axis=0))
-    P = problem.bank.products(a[:, support], support, None, problem.kernels)
-    return np.einsum("tmi,ti->m", P, a), np.einsum("m,tmi->ti", weights, P)
 
 
 def diagnosed(problem: Problem, solution: Solution, tol: float, max_iter: int) -> Solution:
