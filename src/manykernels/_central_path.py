@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 BOUNDARY_SHARE = 0.9995  # of the way to the nearest bound that a step may take
+SIGNS = np.array([[1.0], [-1.0], [1.0], [-1.0]])  # of the distances to the four bounds
 
 
 def multipliers(E, U, x, s=0.0):
@@ -19,22 +20,21 @@ def multipliers(E, U, x, s=0.0):
 
 
 class CentralPath:
-    """The point (p, m, β) on the central path, with the multipliers of its four bounds.
+    """The point (p, m, β) on the central path, with the multipliers z (4, n) of its bounds.
 
+    `bounds` (4, n) are p ≥ low, p ≤ hi, m ≥ 0, m ≤ −lo.
     `rest(a)` gives (slope, curvature). E is (n,), (n, k) or None, and Q = None is a matrix of zeros.
     """
 
     def __init__(self, Q, rest, kink, lo, hi, total, E):
         self.Q, self.rest, self.kink, self.total, self.E = Q, rest, kink, total, E
         self.split = kink > 0
-        self.bounds = [  # (sign of the distance, bound, belongs to m): p ≥ low, p ≤ hi, m ≥ 0, m ≤ −lo
-            (1.0, np.where(self.split, 0.0, lo), False), (-1.0, hi, False),
-            (1.0, np.where(self.split, 0.0, -np.inf), True), (-1.0, np.where(self.split, -lo, np.inf), True),
-        ]  # fmt: skip
+        of_m = np.where(self.split, 0.0, -np.inf), np.where(self.split, -lo, np.inf)
+        self.bounds = np.array([np.where(self.split, 0.0, lo), hi, *of_m])
 
     def start(self, a):
         """Starts at a, moved inside the box, with multipliers of the size of the slopes."""
-        low, high = self.bounds[0][1], self.bounds[1][1]
+        low, high = self.bounds[:2]
         width = np.where(np.isfinite(high - low), high - low, np.inf)
         unit = max(float(np.abs(a).max()), 1e-3 * float(np.min(width, initial=np.inf, where=np.isfinite(width))))
         unit = unit if 0 < unit < np.inf else 1.0
@@ -42,7 +42,7 @@ class CentralPath:
         self.p = _inside(np.where(self.split, np.maximum(a, 0.0), a), low, high, room)
         self.m = np.zeros_like(a)
         if self.split.any():
-            self.m = np.where(self.split, _inside(np.maximum(-a, 0.0), 0.0, self.bounds[3][1], room), 0.0)
+            self.m = np.where(self.split, _inside(np.maximum(-a, 0.0), 0.0, self.bounds[3], room), 0.0)
         self.beta = 0.0
         slope = self._product(self.p - self.m) + self.rest(self.p - self.m)[0]
         if self.E is not None:
@@ -51,7 +51,7 @@ class CentralPath:
             )
         size = max(float(np.abs(slope + self._level()).mean() + self.kink.mean()), 1e-300)
         self.units = unit, size
-        self.z = [np.where(np.isfinite(bound), size, 0.0) for _, bound, _ in self.bounds]
+        self.z = np.where(np.isfinite(self.bounds), size, 0.0)
 
     def _product(self, a):
         return 0.0 if self.Q is None else self.Q @ a
@@ -61,24 +61,27 @@ class CentralPath:
         return 0.0 if self.E is None else np.dot(self.E, self.beta)
 
     def distances(self):
-        at = [self.m if of_m else self.p for _, _, of_m in self.bounds]
-        gaps = [sign * (x - bound) for x, (sign, bound, _) in zip(at, self.bounds, strict=True)]
-        return [np.where(np.isfinite(d), np.maximum(d, 1e-20 * self.units[0]), 1.0) for d in gaps]
+        """The distances (4, n) to the bounds, 1 where a bound is infinite."""
+        gaps = SIGNS * (np.array([self.p, self.p, self.m, self.m]) - self.bounds)
+        return np.where(np.isfinite(gaps), np.maximum(gaps, 1e-20 * self.units[0]), 1.0)
+
+    def products(self, distance):
+        """(Σ z·d, the number of bounds)."""
+        return float(np.vdot(self.z, distance)), max(int(np.count_nonzero(self.z)), 1)
 
     def settled(self):
         """a, with the variables that a bound holds set to the bound."""
         p, m, (unit, size) = self.p.copy(), self.m.copy(), self.units
-        for z, d, (_, bound, of_m) in zip(self.z, self.distances(), self.bounds, strict=True):
-            held = (z > 0) & (d / unit < 1e-3 * z / size)
-            (m if of_m else p)[held] = bound[held]
+        held = (self.z > 0) & (self.distances() / unit < 1e-3 * self.z / size)
+        for x, at, bound in zip((p, p, m, m), held, self.bounds, strict=True):
+            x[at] = bound[at]
         return p - m
 
     def step(self):
         """One predictor and corrector step; returns False if the system can no longer be solved."""
         distance = self.distances()
-        count = max(sum(int(np.count_nonzero(z)) for z in self.z), 1)
-        mu = sum(float(z @ d) for z, d in zip(self.z, distance, strict=True)) / count
-        ratio = [z / d for z, d in zip(self.z, distance, strict=True)]
+        pairs, count = self.products(distance)
+        mu, ratio = pairs / count, self.z / distance
         Dp, Dm = ratio[0] + ratio[1], ratio[2] + ratio[3]
         rest, curvature = self.rest(self.p - self.m)
         solve = self._solver(np.where(self.split, Dp * Dm / np.maximum(Dp + Dm, 1e-300), Dp) + curvature)
@@ -89,45 +92,52 @@ class CentralPath:
         lack = None if self.E is None else self.total - np.dot(self.E.T, self.p - self.m)
 
         def direction(pull):
-            """The Newton step towards z·d = pull, for each bound."""
-            force = [np.where(z > 0, t / d, 0.0) for t, d, z in zip(pull, distance, self.z, strict=True)]
-            rp = -(slope + self.kink) + force[0] - force[1]
-            rm = np.where(self.split, slope - self.kink + force[2] - force[3], 0.0)
+            """(Δp, Δm, Δβ, changes of the distances, of the multipliers) towards z·d = pull."""
+            rp, rm = self.forces(slope, pull, distance)
             right = np.where(self.split, (Dm * rp - Dp * rm) / np.maximum(Dp + Dm, 1e-300), rp)
             x, dbeta = solve(right), 0.0
             if self.E is not None:
                 dbeta = multipliers(self.E, U, x, lack)
                 x = x - np.dot(U, dbeta)
             dp = np.where(self.split, (Dm * x + rp + rm) / np.maximum(Dp + Dm, 1e-300), x)
-            dm = np.where(self.split, dp - x, 0.0)
-            moves = [sign * (dm if of_m else dp) for sign, _, of_m in self.bounds]
-            dz = [np.where(z > 0, t / d - z - r * v, 0.0)
-                  for t, d, z, r, v in zip(pull, distance, self.z, ratio, moves, strict=True)]  # fmt: skip
-            return dp, dm, dbeta, moves, dz
+            return self.changes(dp, np.where(self.split, dp - x, 0.0), dbeta, pull, distance)
 
-        *_, moves, dz = direction([np.zeros_like(d) for d in distance])
+        *_, moves, dz = direction(np.zeros_like(distance))
         t, s = self.lengths(distance, moves, dz, 1.0)
-        after = sum(float((z + s * dy) @ (d + t * v)) for z, dy, d, v in zip(self.z, dz, distance, moves, strict=True))
+        after = float(np.vdot(self.z + s * dz, distance + t * moves))
         sigma = min(max(after / count / mu, 0.0), 1.0) ** 3 if mu > 0 else 0.0
-        pull = [sigma * mu - v * dy for v, dy in zip(moves, dz, strict=True)]
-        dp, dm, dbeta, moves, dz = direction(pull)
+        dp, dm, dbeta, moves, dz = direction(sigma * mu - moves * dz)
         if not np.all(np.isfinite(dp)):
             return False
-        t, s = self.lengths(distance, moves, dz, BOUNDARY_SHARE)
-        t = s = min(t, s)  # Q couples them: with one length the slopes stay correct
-        self.p, self.m, self.beta = self.p + t * dp, self.m + t * dm, self.beta + t * dbeta
-        self.z = [np.where(z > 0, np.maximum(z + s * dy, 1e-300), 0.0) for z, dy in zip(self.z, dz, strict=True)]
+        t = min(self.lengths(distance, moves, dz, BOUNDARY_SHARE))  # Q couples them: so the slopes stay correct
+        self.go(t, dp, dm, dbeta, dz)
         return t > 1e-10
 
-    def lengths(self, distance, moves, dz, share):
-        def longest(x, dx, used):
-            falling = used & (dx < 0)
-            return float(np.min(-x[falling] / dx[falling], initial=np.inf))
+    def forces(self, slope, pull, distance):
+        """The right sides of p and m, of this slope and of the bounds."""
+        force = np.where(self.z > 0, pull / distance, 0.0)
+        rp = -(slope + self.kink) + force[0] - force[1]
+        return rp, np.where(self.split, slope - self.kink + force[2] - force[3], 0.0)
 
-        used = [z > 0 for z in self.z]
-        t = min(longest(d, v, u) for d, v, u in zip(distance, moves, used, strict=True))
-        s = min(longest(z, dy, u) for z, dy, u in zip(self.z, dz, used, strict=True))
-        return min(1.0, share * t), min(1.0, share * s)
+    def changes(self, dp, dm, dbeta, pull, distance):
+        """(Δp, Δm, Δβ, changes of the distances, of the multipliers) towards z·d = pull."""
+        moves = SIGNS * np.array([dp, dp, dm, dm])
+        dz = np.where(self.z > 0, pull / distance - self.z - self.z / distance * moves, 0.0)
+        return dp, dm, dbeta, moves, dz
+
+    def go(self, t, dp, dm, dbeta, dz):
+        """Goes a step of length t."""
+        self.p, self.m, self.beta = self.p + t * dp, self.m + t * dm, self.beta + t * dbeta
+        self.z = np.where(self.z > 0, np.maximum(self.z + t * dz, 1e-300), 0.0)
+
+    def lengths(self, distance, moves, dz, share):
+        """The step lengths of the point and of the multipliers: `share` of the way to the nearest bound, at most 1."""
+
+        def longest(x, dx):
+            falling = (self.z > 0) & (dx < 0)
+            return min(1.0, share * float(np.min(-x[falling] / dx[falling], initial=np.inf)))
+
+        return longest(distance, moves), longest(self.z, dz)
 
     def _solver(self, curvature):
         """r → (Q + curvature)⁻¹ r, or None if the matrix is not positive definite."""

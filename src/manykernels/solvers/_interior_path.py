@@ -116,30 +116,25 @@ class JointPath(CentralPath):
         self.weights.start(q, 1.0)
         super().start(a)
         q = f.norms(self.p - self.m)
-        mu, count = self._products(self.distances())
+        mu, count = self.products(self.distances())
         self.weights.start(q, mu / count)
 
     def _low(self):
-        return np.where(self.split, -self.bounds[3][1], self.bounds[0][1])
+        return np.where(self.split, -self.bounds[3], self.bounds[0])
 
     def _high(self):
-        return self.bounds[1][1]
-
-    def _products(self, distance):
-        count = sum(int(np.count_nonzero(z)) for z in self.z)
-        return sum(float(z @ d) for z, d in zip(self.z, distance, strict=True)), max(count, 1)
+        return self.bounds[1]
 
     def step(self, exact):
         """One predictor and corrector step with systems solved to `exact`; False if it makes no progress."""
         at, w = Directions(self, exact), self.weights
-        *_, moves, dz, dtheta, ds = at.towards([np.zeros_like(d) for d in at.distance], None)
+        *_, moves, dz, _, dtheta, ds = at.towards(np.zeros_like(at.distance), None)
         t = at.length(moves, dz, dtheta, ds, 1.0)
-        parts = zip(self.z, dz, at.distance, moves, strict=True)
-        after = sum(float((z + t * dy) @ (d + t * u)) for z, dy, d, u in parts)
+        after = float(np.vdot(self.z + t * dz, at.distance + t * moves))
         after += float((w.theta + t * dtheta) @ (w.s + t * ds)) if self.simplex else 0.0
         centre = min(max(after / at.count / at.mu, 0.0), 1.0) ** 3 * at.mu if at.mu > 0 else 0.0
-        pull = [centre - u * dy for u, dy in zip(moves, dz, strict=True)]
-        dp, dm, dbeta, dtau, moves, dz, dtheta, ds = at.towards(pull, centre - ds * dtheta if self.simplex else None)
+        kernels = centre - ds * dtheta if self.simplex else None
+        dp, dm, dbeta, moves, dz, dtau, dtheta, ds = at.towards(centre - moves * dz, kernels)
         if not np.all(np.isfinite(dp)):
             return False
         if at.system.short and at.system.steps > MANY_CG_STEPS * at.system.solved:
@@ -147,8 +142,7 @@ class JointPath(CentralPath):
         t = at.length(moves, dz, dtheta, ds, BOUNDARY_SHARE)
         if not self.simplex:
             t = self._shortened(t, at.v, dp - dm, at.system)
-        self.p, self.m, self.beta = self.p + t * dp, self.m + t * dm, self.beta + t * dbeta
-        self.z = [np.where(z > 0, np.maximum(z + t * dy, 1e-300), 0.0) for z, dy in zip(self.z, dz, strict=True)]
+        self.go(t, dp, dm, dbeta, dz)
         if self.simplex:
             w.go(t, dtheta, ds, dtau)
         return t > 1e-10
@@ -180,13 +174,13 @@ class Directions:
         self.distance, a = path.distances(), path.p - path.m
         self.v = f.add(a)
         w.at(f.sums(self.v * self.v))
-        pairs, self.count = path._products(self.distance)
+        pairs, self.count = path.products(self.distance)
         if path.simplex:
             more, number = w.products()
             pairs, self.count = pairs + more, self.count + number
         self.mu = pairs / self.count
-        self.ratio = [z / d for z, d in zip(path.z, self.distance, strict=True)]
-        self.Dp, self.Dm = self.ratio[0] + self.ratio[1], self.ratio[2] + self.ratio[3]
+        ratio = path.z / self.distance
+        self.Dp, self.Dm = ratio[0] + ratio[1], ratio[2] + ratio[3]
         self.both = np.maximum(self.Dp + self.Dm, 1e-300)
         rest, curvature = path.rest(a)
         D = np.where(path.split, self.Dp * self.Dm / self.both, self.Dp) + curvature
@@ -202,11 +196,9 @@ class Directions:
             self.small[-1, -1] -= float(w.omega.sum())
 
     def towards(self, pull, kernels):
-        """(Δp, Δm, Δβ, Δτ, of the distances, Δz, Δθ, Δs) towards z·d = pull and θ·s = kernels; None for 0."""
+        """(Δp, Δm, Δβ, of the distances, Δz, Δτ, Δθ, Δs) towards z·d = pull and θ·s = kernels; None for 0."""
         path, w, Dp, Dm, both = self.path, self.path.weights, self.Dp, self.Dm, self.both
-        force = [np.where(z > 0, t / d, 0.0) for t, d, z in zip(pull, self.distance, path.z, strict=True)]
-        rp = -(self.slope + path.kink) + force[0] - force[1]
-        rm = np.where(path.split, self.slope - path.kink + force[2] - force[3], 0.0)
+        rp, rm = path.forces(self.slope, pull, self.distance)
         if path.simplex:
             k = w.shift(kernels)
             shift = self.system.pull(k)
@@ -222,12 +214,9 @@ class Directions:
         dtau = values[-1] if path.simplex else 0.0
         dp = np.where(path.split, (Dm * x + rp + rm) / both, x)
         dm = np.where(path.split, dp - x, 0.0)
-        moves = [sign * (dm if of_m else dp) for sign, _, of_m in path.bounds]
-        dz = [np.where(z > 0, t / d - z - r * u, 0.0)
-              for t, d, z, r, u in zip(pull, self.distance, path.z, self.ratio, moves, strict=True)]  # fmt: skip
         change = path.features.sums(self.v * path.features.add(x)) if path.simplex else None
         dtheta, ds = w.direction(kernels, dtau, change) if path.simplex else (None, None)
-        return dp, dm, dbeta, dtau, moves, dz, dtheta, ds
+        return *path.changes(dp, dm, dbeta, pull, self.distance), dtau, dtheta, ds
 
     def length(self, moves, dz, dtheta, ds, share):
         """The step length: `share` of the way to the nearest bound, at most 1."""
