@@ -5,7 +5,9 @@ import pytest
 from problems import make
 
 from manykernels import losses
-from manykernels.banks import DenseBank
+from manykernels.banks import DenseBank, PairwiseBank
+from manykernels.banks.slack import SlackBank
+from manykernels.kernels import RBF, KernelList, Linear
 from manykernels.problem import Problem, covariate_basis, in_units
 from manykernels.regularizers import BlockElasticNet, Entropy, Fixed, LpNorm
 
@@ -226,3 +228,13 @@ def test_a_centred_basis_leaves_out_the_constant():
     np.testing.assert_allclose(E.mean(axis=0), 0.0, atol=1e-9)
     np.testing.assert_allclose(np.column_stack([np.ones(n), Z]) @ back, E, atol=1e-7)
     assert covariate_basis(np.full((5, 1), 3.0), False, True)[0].shape == (5, 0)
+
+
+def test_the_slack_kernel_has_no_error_of_its_scale():
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    bank = PairwiseBank(KernelList.from_spec([RBF(0.3), Linear()], X), X)
+    assert SlackBank(bank).scale_error is None
+    bank.scale_error = np.array([1e-4, 2e-4])
+    slack = SlackBank(bank)
+    np.testing.assert_array_equal(slack.scale_error, [1e-4, 2e-4, 0.0])
+    assert len(slack.names) == len(slack.scale) == len(slack.usable) == slack.M == 3

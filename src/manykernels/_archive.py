@@ -97,11 +97,7 @@ def read(stream, kind, limit=None, cure="it is no honest file", found=None, most
     archive = Archive(stream, limit, cure)
     if TEXT not in archive.members and {"header.json", "checkpoint.json"} & archive.members.keys():
         raise Refused("is of format 1, that of versions before the first release: fit anew and save it again")
-    return _content(archive, json.loads(archive.read(TEXT)), kind, Decoder(archive, found or {}, most), accept)
-
-
-def _content(archive, header, kind, decoder, accept):
-    """The decoded `content` of the text of a file."""
+    header, decoder, content = json.loads(archive.read(TEXT)), Decoder(archive, found or {}, most), {}
     if header["format"] != FORMAT:
         by = ", ".join(f"{name} {version}" for name, version in dict(header["written_by"]).items())
         raise Refused(
@@ -112,7 +108,6 @@ def _content(archive, header, kind, decoder, accept):
         raise Refused(f"is a {header['kind']!r} of manykernels, not a {kind!r}: give another path")
     if header["checksums"] != archive.checksums():
         raise ValueError("its arrays are not those that belong to it")
-    content = {}
     for name, node in header["content"].items():
         content[name] = decoder.decode(node)
         if accept is not None:

@@ -114,16 +114,13 @@ class Problem:
         self.covariates: np.ndarray | None = None
         self._back: Any = None
         if covariates is not None:
-            self._adjust(np.asarray(covariates, dtype=np.float64))
+            Z = np.asarray(covariates, dtype=np.float64)
+            if Z.ndim != 2 or len(Z) != bank.n or not np.all(np.isfinite(Z)):
+                raise ValueError(f"covariates of shape {Z.shape} must be {bank.n} rows of finite numbers")
+            if loss.total or not (loss.takes_intercept or loss.coupled):
+                raise ValueError(f"the {loss.name} loss takes no covariates: they would explain every example alone")
+            self.covariates, self._back = covariate_basis(Z, intercept, loss.coupled)
             self._first = self._starts()
-
-    def _adjust(self, Z):
-        """Sets the basis E and `_back`, see `covariate_basis`."""
-        if Z.ndim != 2 or len(Z) != self.bank.n or not np.all(np.isfinite(Z)):
-            raise ValueError(f"covariates of shape {Z.shape} must be {self.bank.n} rows of finite numbers")
-        if self.loss.total or not (self.loss.takes_intercept or self.loss.coupled):
-            raise ValueError(f"the {self.loss.name} loss takes no covariates: they would explain every example alone")
-        self.covariates, self._back = covariate_basis(Z, self.intercept, self.loss.coupled)
 
     def _starts(self):
         """A feasible a (T, n) without kernels."""

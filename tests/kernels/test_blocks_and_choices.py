@@ -8,18 +8,13 @@ from manykernels import KernelStack, Views
 from manykernels.banks import DenseBank
 from manykernels.kernels import (
     RBF,
-    Laplacian,
     Linear,
     Polynomial,
     Precomputed,
-    auto_kernels,
-    multi_task_stack,
     normalize,
     rbf_grid,
 )
 from manykernels.kernels.auto import choose_kernels
-from manykernels.kernels.column_kinds import describe
-from manykernels.kernels.table import choose_for
 
 rng = np.random.default_rng(17)
 X = rng.normal(size=(14, 3))
@@ -96,48 +91,12 @@ def test_a_copy_of_an_example_has_the_columns_of_its_original():
     assert twice.where(np.array([9, 4])).tolist() == [2, 0]
 
 
-@pytest.mark.parametrize("one_parameter", [False, True])
-def test_new_examples_of_unknown_tasks_have_only_what_is_shared(one_parameter):
-    train, new = np.array(["b", "a", "b", "c"]), np.array(["a", "z", "c"])
-    K = rng.normal(size=(1, 3, 4))
-    found = multi_task_stack(K, new, train, one_parameter)
-    names = ["same task"] if one_parameter else [f"task={t}" for t in "abc"]
-    assert found.names == ["kernel 0@shared", *(f"kernel 0@{name}" for name in names)]
-    np.testing.assert_array_equal(found.matrices[0], K[0])
-    for i, t in enumerate(new):
-        for j, s in enumerate(train):
-            own = [3.0 * (t == s)] if one_parameter else [float(t == s == label) for label in "abc"]
-            np.testing.assert_allclose(found.matrices[1:, i, j], np.array(own) * K[0, i, j])
-
-
 def test_a_new_example_of_a_table_has_no_value_with_itself():
     K = X @ X.T
     np.testing.assert_array_equal(Precomputed().diag(Precomputed.table(K)), K.diagonal())
     assert np.isnan(Precomputed().diag(Precomputed.table(K[:3], new=True))).all()
     some = np.concatenate([Precomputed.table(K)[[5, 2]], Precomputed.table(K[:1], new=True)])
     np.testing.assert_array_equal(Precomputed().diag(some)[:2], K.diagonal()[[5, 2]])
-
-
-def test_widths_of_a_table_are_in_units_of_its_columns():
-    """0.3, 1 and 3 times 1/2d (RBF) and 1/d (Laplacian)."""
-    table = pd.DataFrame(rng.normal(size=(40, 5)), columns=list("abcde"))
-    specs = [spec for spec in auto_kernels(table) if spec.prior == 1]
-    gammas = {kind: [s.kernel.gamma for s in specs if isinstance(s.kernel, kind)] for kind in (RBF, Laplacian)}
-    assert gammas[RBF] == pytest.approx([0.03, 0.1, 0.3]) and gammas[Laplacian] == pytest.approx([0.06, 0.2, 0.6])
-    assert len([spec for spec in auto_kernels(table) if spec.prior == 0.2]) == 5
-
-
-@pytest.mark.parametrize("gaps, used", [(0, True), (50, True), (88, True), (90, True), (92, False), (95, False)])
-def test_columns_are_used_until_nine_tenths_are_missing(gaps, used):
-    for x in (rng.normal(size=100), np.array(["u", "v"] * 50, object)):
-        column = x.astype(object)
-        column[2 : gaps + 2] = None
-        column[:2] = x[:2]
-        (fact,) = describe([("a", column)])
-        assert (fact.kind in ("numbers", "categories")) == used and fact.gaps == gaps
-        assert used or fact.why == f"empty in {gaps} of 100 rows"
-        alone = describe([("b", rng.normal(size=100))])
-        assert ("left out 'a' (empty" in choose_for([*alone, fact], 100)[1]) != used
 
 
 def test_a_grid_lies_around_the_median_of_its_columns_and_of_the_examples_that_are_there():

@@ -140,6 +140,9 @@ def test_views_with_few_entries_other_than_0_are_taken_as_they_are():
         specs, said, _ = choose_kernels({"v": part, "w": rng.normal(size=(20, 2))})
         own = [spec for spec in specs if spec.columns == "v"]
         assert [spec.transformer is not None for spec in own] == [scaled] * (6 if scaled else 4), said
+    part[0, 1] = np.nan  # a gap is no count
+    specs = auto_kernels({"v": part, "w": rng.normal(size=(20, 2))})
+    assert all(spec.transformer is not None for spec in specs if spec.columns == "v")
 
 
 def test_columns_of_a_frame_that_are_nearly_empty_are_left_out():

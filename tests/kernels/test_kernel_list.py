@@ -141,14 +141,6 @@ def test_unknown_names_and_unusable_values_are_refused():
         KernelList.from_spec([RBF()], X).views(X[:, :2])
 
 
-def test_missing_zero_marks_the_rows_without_the_source():
-    gaps = X.copy()
-    gaps[[2, 5], 1] = np.nan
-    view = KernelList.from_spec([("k", RBF(), [0, 1], "zero")], gaps).views(gaps)[0]
-    assert list(np.flatnonzero(~view.present)) == [2, 5]
-    assert np.isfinite(view.X).all()
-
-
 def test_grids_make_the_kernels_they_promise():
     assert len(feature_bank(X)) == 13 * 5
     assert [s.columns for s in per_column(RBF(1.0), ["a", "b"])] == [["a"], ["b"]]
@@ -167,16 +159,6 @@ def test_auto_kernels_fit_the_data_and_the_memory():
     assert auto_kernels(X, 4 * 400 * 3)[0].kernel.gamma == auto_kernels(X)[0].kernel.gamma
     assert KernelList.from_spec("auto", np.arange(30.0)[:, None]).M == 1  # numbers of rows, where there is nothing else
     assert KernelList.from_spec("auto", {"a": X, "b": X[:, :1]}).M == 6 + 6  # a few a view, not some a column
-
-
-def test_widths_come_from_the_examples_that_have_the_source():
-    """Issue 11, point 24. Rows that lack the source are filled in, and what fills them is no example."""
-    gaps = 5.0 + X
-    gaps[[2, 5, 7], 1] = np.nan
-    whole = gaps[~np.isnan(gaps[:, 1])]
-    for width in ("scale", "median"):
-        found = KernelList.from_spec([("k", RBF(width), [0, 1], "zero")], gaps).kernels[0]
-        assert found.gamma == RBF(width).resolve(whole[:, [0, 1]]).gamma
 
 
 def test_each_view_has_its_own_rule_for_missing_rows():
@@ -218,11 +200,3 @@ def test_positions_of_columns_count_from_either_end_and_no_further(form):
     for size in (d - 1, d + 1):
         with pytest.raises(ValueError, match=f"mask of {size} entries, but X has {d} columns"):
             ask(np.ones(size, bool))
-
-
-def test_a_part_of_a_list_has_the_priors_of_its_own_kernels():
-    """Issue 11, point 24."""
-    specs = [KernelSpec(name, RBF(), prior=prior) for name, prior in zip("abc", (1.0, 0.5, 0.2), strict=True)]
-    part = KernelList.from_spec(specs, X).part([2, 0])
-    assert part.names == ["c", "a"] and part.priors.tolist() == [0.2, 1.0]
-    assert KernelList.from_spec([("a", RBF()), ("b", Linear())], X).part([1]).priors.tolist() == [1.0]

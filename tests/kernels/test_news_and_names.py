@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.compose import ColumnTransformer
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from manykernels import Views, kernels, strings
 from manykernels.kernels import (
@@ -14,27 +14,10 @@ from manykernels.kernels import (
     Linear,
 )
 from manykernels.kernels.new_data import facts_of_state, unequal, wordless
-from manykernels.kernels.tasks import Tasked
 from manykernels.kernels.view_data import ViewArrays
 
 rng = np.random.default_rng(17)
 X = rng.normal(size=(20, 4))
-
-
-def test_a_list_knows_the_columns_behind_its_kernels():
-    frame = pd.DataFrame(X, columns=list("pqrs"))
-    found = KernelList.from_spec([("a", Linear(), ["s", "q"]), ("b", Linear(), ["r"]), ("all", RBF(0.1))], frame)
-    assert found.plans(0)[0].column_names == ["s", "q"] and found.plans(1)[0].column_names == ["r"]
-    grouped, columns = found.by_source()
-    assert [grouped.view_plans[grouped.view_of[m]].column_names for m in range(2)] == [["q", "r", "s"]] * 2
-    assert [columns[m].tolist() for m in range(2)] == [[2, 0], [1]] and columns[2] is None
-    assert found.needs(np.array([True, True, False])) == {None: {"s", "q", "r"}}
-    assert found.needs(np.ones(3, bool)) == {None: None}
-    assert found.seen(0) == "columns s, q" and found.seen(1) == "column r" and found.seen(2) == "all columns"
-    rescaled = found.with_metric({1: np.array([2.0])})
-    assert rescaled.unscaled is found and found.with_metric({}).unscaled is None
-    np.testing.assert_allclose(rescaled.views(frame)[rescaled.view_of[1]].X, 2 * X[:, [2]])
-    np.testing.assert_allclose(rescaled.views(frame)[rescaled.view_of[0]].X, X[:, [3, 1]])
 
 
 def test_labels_of_columns():
@@ -105,9 +88,13 @@ def test_news_of_views_that_are_missing():
     assert told(KernelList.from_spec(specs, lacking), lacking) == {}
 
 
-def test_the_first_new_category_is_the_example():
+@pytest.mark.parametrize("kernel", [
+    [kernels.Categorical()], [OneHotEncoder(handle_unknown="ignore"), RBF(0.1)],
+    [OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), RBF(0.1)],
+], ids=["own", "one-hot", "ordinal"])  # fmt: skip
+def test_the_first_new_category_is_the_example(kernel):
     table = np.array([["u", "p"], ["v", "p"], ["u", "q"]], object)
-    found = KernelList.from_spec([("k", kernels.Categorical())], table)
+    found = KernelList.from_spec([("k", *kernel)], table)
     new = np.array([["u", "p"], ["w", "p"], ["x", "q"]], object)
     assert told(found, new) == {("category", "column 0"): ([1, 2], "w")}
 
@@ -239,11 +226,3 @@ def test_encoders_of_some_columns_name_these_columns():
     before = ColumnTransformer([("codes", OneHotEncoder(handle_unknown="ignore"), [2])])
     found = KernelList.from_spec([("k", before, RBF(0.1))], table)
     assert told(found, np.array([[1, "z", "p"], [2, "u", "r"]], object)) == {("category", "column 2"): ([1], "r")}
-
-
-def test_a_part_of_a_list_has_the_tasks_of_its_own_kernels():
-    found = KernelList.from_spec(kernels.multi_task([RBF(0.1), Linear()]), Tasked(X, np.repeat(["p", "q"], 10)))
-    assert found.part([4, 2]).task_of == [found.task_of[4], found.task_of[2]] == [0, 1]
-    for prior in (0.0, -1.0, np.inf, True):
-        with pytest.raises(ValueError, match="must be a positive number"):
-            KernelList.from_spec([kernels.KernelSpec("k", RBF(0.1), prior=prior)], X)

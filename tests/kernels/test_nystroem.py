@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from manykernels.kernels import RBF, Constant, Linear, Nystroem, Polynomial
-from manykernels.kernels.nystroem import approximated
 
 rng = np.random.default_rng(0)
 LINE = np.linspace(0.0, 1.0, 60)[:, None]
@@ -52,9 +51,3 @@ def test_few_landmarks_have_their_exact_kernel_and_others_what_lies_in_their_spa
     np.testing.assert_allclose(found.features(X) @ found.features(Z).T, K[:300, 300:], atol=1e-6)
     wanted = K[:300, 300:] @ np.linalg.solve(K[300:, 300:], K[300:, :300])
     np.testing.assert_allclose(found.features(X) @ found.features(X).T, wanted, atol=1e-6)
-
-
-@pytest.mark.parametrize("how", ["rff", "nystroem"])
-def test_an_approximated_kernel_has_the_rank_and_the_seed(how):
-    found = approximated(RBF(0.3), how, 12, 7)
-    assert (found.kernel.gamma, found.rank, found.random_state) == (0.3, 12, 7)

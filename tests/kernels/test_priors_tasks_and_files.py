@@ -15,20 +15,12 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, OneHot
 from manykernels import MKLClassifier, _archive
 from manykernels import load as load_model
 from manykernels.estimators.persist import restore, state_of
-from manykernels.kernels import RBF, Categorical, Constant, Identity, KernelList, KernelSpec, Linear, multi_task
+from manykernels.kernels import RBF, Categorical, Identity, KernelList, Linear, multi_task
 from manykernels.kernels.tasks import Tasked
 from manykernels.kernels.transformers import Transformer
 
 rng = np.random.default_rng(6)
 X, y = rng.normal(size=(20, 3)), np.arange(20) % 2
-
-
-@pytest.mark.parametrize("normalize", ["multiplicative", "trace", None])
-def test_a_prior_scales_all_kernels_but_those_that_no_normalisation_changes(normalize):
-    specs = [KernelSpec("c", Constant(2.0), prior=0.2), KernelSpec("l", Linear(), prior=0.2), KernelSpec("m", Linear())]
-    kernels = KernelList.from_spec(specs, X)
-    scale, usable = kernels.scales(np.full(3, 4.0), np.array([0.0, 2.0, 2.0]), normalize, 1e-12)
-    assert scale[0] == 1.0 and scale[1] == pytest.approx(0.2 * scale[2]) and usable.all()
 
 
 def test_views_of_tasks_have_the_number_of_each_task():

@@ -20,7 +20,7 @@ X = rng.normal(size=(12, 5))
 def test_a_plan_is_frozen_and_fitting_makes_another():
     plan = KernelList.from_spec([("k", StandardScaler(), Linear(), [0, 1])], X).view_plans[0]
     with pytest.raises(FrozenInstanceError):
-        plan.missing = "zero"
+        plan.zero = True
     before = plan.transformer.fitted.mean_.copy()
     again = plan.fitted(ViewArrays(X + 1.0), None)
     np.testing.assert_allclose(again.transformer.fitted.mean_, before + 1.0)
@@ -31,7 +31,7 @@ def test_kernels_of_the_same_columns_share_a_plan_and_gaps_are_zero_only_where_a
     specs = [("a", RBF(1.0), [0, 1], "zero"), ("b", Linear(), [0, 1]), ("c", RBF(1.0), [2], "zero")]
     kernels = KernelList.from_spec(specs, X)
     assert kernels.view_of.tolist() == [0, 0, 1]
-    assert [plan.missing for plan in kernels.view_plans] == ["error", "zero"]
+    assert [plan.zero for plan in kernels.view_plans] == [False, True]
     assert [plan.is_plain for plan in kernels.view_plans] == [True, False]
 
 

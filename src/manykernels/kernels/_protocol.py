@@ -109,6 +109,19 @@ class BaseKernel(Stored, BaseEstimator):
         return kernel.from_base(own, own.copy(), own, own)
 
 
+class Behind(BaseKernel):
+    """A kernel whose `split` says what it is: a transformer, fitted on X, and a kernel of its output."""
+
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        before, kernel = self.split()  # type: ignore[misc]  # never None here
+        before.fit(X)
+        return kernel(before.transform(X), None if Y is None else before.transform(Y))
+
+    def diag(self, X: Any) -> np.ndarray:
+        before, kernel = self.split()  # type: ignore[misc]  # never None here
+        return kernel.diag(before.fit(X).transform(X))
+
+
 def len_(X: Any) -> int:
     """The number of examples of an array, a sparse matrix or a list."""
     return X.shape[0] if hasattr(X, "shape") else len(X)  # the user's X

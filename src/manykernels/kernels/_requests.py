@@ -3,8 +3,6 @@
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..sequences import Alphabet
 from ._protocol import READS
 from .base import Kernel, Sum, as_kernel
@@ -26,11 +24,6 @@ class Request(NamedTuple):
     given: Kernel
     transformer: Any
     kernel: Kernel
-
-    @property
-    def sees_nothing(self) -> bool:
-        """Whether the kernel looks at no data."""
-        return self.kernel.base == "same" and self.spec.columns is None and self.spec.missing != "zero"
 
     def named(self, resolved: Kernel) -> Kernel:
         """The kernel that names are made from: the `resolved` one, or the given one if it was split.
@@ -87,56 +80,27 @@ def object_views(requests: list[Request]) -> list[str | None]:
     return found
 
 
-class KernelColumns(NamedTuple):
-    """The part of X that one kernel sees, and its label; kernels with the same `key` share a view."""
+def plan_of(request: Request, arrays: ViewArrays, join: Any, signature: Hashable) -> tuple[Hashable, ViewPlan, str]:
+    """(key, the plan of the part of X that the kernel sees, its label); kernels with the same key share a view.
 
-    key: Hashable
-    name: str | None
-    columns: np.ndarray | None
-    label: str
-    join: Any = None  # the KernelList of the parts of a kernel across views
-
-
-def columns_of(request: Request, arrays: ViewArrays, join: Any, signature: Hashable) -> KernelColumns:
-    """The KernelColumns of a request whose transformer has this `signature`; a kernel across views shares no view."""
-    spec, _, _, kernel = request
+    `signature` is that of the transformer, which is not fitted yet. `join` is the KernelList of the parts of a kernel
+    across views, which shares no view.
+    """
+    spec, _, transformer, kernel = request
+    if spec.missing not in ("error", "zero"):
+        raise ValueError(f'missing={spec.missing!r} of {spec.name or kernel} must be "error" or "zero".')
+    zero = spec.missing == "zero"
+    blind = ViewPlan(next(iter(arrays.X)), NO_COLUMNS, [], join=join, zero=zero, reads=kernel.reads)
     if join is not None:
-        return KernelColumns(id(join), next(iter(arrays.X)), None, "", join)
-    if request.sees_nothing:
-        return KernelColumns("nothing", next(iter(arrays.X)), None, "all")
+        return id(join), blind, ""
+    if kernel.base == "same" and spec.columns is None and not zero:
+        return "nothing", blind, "all"
     name, columns, label = arrays.resolve(spec.columns, spec.name)
+    before = None if transformer is None else Pipe(transformer)
+    names = arrays.names(name, columns)
+    plan = ViewPlan(name, columns, names, kernel.encoding, before, zero=zero, reads=kernel.reads)
     cut = None if columns is None else columns.tobytes()
-    key = name, cut, kernel.encoding, kernel.reads == "objects", signature
-    return KernelColumns(key, name, columns, label)
-
-
-def planned(requests: list[Request], seen: list[KernelColumns], arrays: ViewArrays) -> tuple[Any, list[ViewPlan]]:
-    """(the number of each kernel's view (M,), the plans of the views); the transformers are not fitted yet."""
-    members: dict[Hashable, list[int]] = {}
-    for m, one in enumerate(seen):
-        members.setdefault(one.key, []).append(m)
-    number = {key: v for v, key in enumerate(members)}
-    plans = [_plan(seen[own[0]], [requests[m] for m in own], arrays) for own in members.values()]
-    return np.array([number[one.key] for one in seen]), plans
-
-
-def _plan(seen, requests, arrays):
-    """The plan of the view that the kernels of these requests share."""
-    for spec, _, _, kernel in requests:
-        if spec.missing not in ("error", "zero"):
-            raise ValueError(f'missing={spec.missing!r} of {spec.name or kernel} must be "error" or "zero".')
-    first = requests[0]
-    blind = seen.join is not None or seen.key == "nothing"
-    return ViewPlan(
-        name=seen.name,
-        columns=NO_COLUMNS if blind else seen.columns,
-        column_names=[] if blind else arrays.names(seen.name, seen.columns),
-        encoding=None if seen.join is not None else first.kernel.encoding,
-        transformer=None if first.transformer is None else Pipe(first.transformer),
-        join=seen.join,
-        missing="zero" if {request.spec.missing for request in requests} == {"zero"} else "error",
-        reads=min([request.kernel.reads for request in requests], key=READS.index),
-    )
+    return (name, cut, kernel.encoding, kernel.reads == "objects", signature), plan, label
 
 
 def names_of(specs, kernels, labels):

@@ -42,17 +42,13 @@ class ScaledKernel(Kernel):
         elif isinstance(self.gamma, str) and self.gamma == "scale":
             with np.errstate(over="ignore", invalid="ignore"):
                 variance = _variance(X, weights)
-            if not np.isfinite(X.shape[1] * variance):
+                whole = np.float64(X.shape[1] * variance)
+                gamma = 1.0 / whole if variance > 0 else 1.0
+            if not (np.isfinite(whole) and np.isfinite(gamma)):
+                size = f"{variance:.0e}" if np.isfinite(whole) else "too large"
                 raise ValueError(
-                    f'gamma="scale" of {type(self).__name__} has no value, the variance of X is too large: rescale X, '
-                    "for example with StandardScaler()."
-                )
-            with np.errstate(over="ignore"):
-                gamma = 1.0 / np.float64(X.shape[1] * variance) if variance > 0 else 1.0
-            if not np.isfinite(gamma):
-                raise ValueError(
-                    f'gamma="scale" of {type(self).__name__} has no value, the variance of X is {variance:.0e}: '
-                    "rescale X, for example with StandardScaler()."
+                    f'gamma="scale" of {type(self).__name__} has no value, the variance of X is {size}: rescale X, for '
+                    "example with StandardScaler()."
                 )
         elif isinstance(self.gamma, str) and self.gamma == "median" and self.base in ("sqdist", "l1"):
             gamma = 1.0 / median_between(X, weights, self.base)

@@ -48,8 +48,8 @@ class NamedMatrix:
 
 def is_annotated(data: Any) -> bool:
     """Whether `data` is an AnnData or a MuData; the test imports neither package."""
-    found = [(sys.modules.get("anndata"), "AnnData"), (sys.modules.get("mudata"), "MuData")]
-    return any(module is not None and isinstance(data, vars(module)[name]) for module, name in found)
+    anndata = sys.modules.get("anndata")
+    return is_several(data) or anndata is not None and isinstance(data, anndata.AnnData)
 
 
 def read_annotated(X: Any, *columns: Any, order: Mapping[str, Any] = MappingProxyType({})) -> tuple[Any, ...]:

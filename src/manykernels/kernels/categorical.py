@@ -6,13 +6,14 @@ from sklearn.base import BaseEstimator
 
 from .._parts import declared
 from .._state import Stored, check
+from ._protocol import Behind
 from .base import Kernel
-from .frames import is_frame, missing_entries, values
+from .frames import is_frame, missing_entries, rows_of
 from .linear import Linear
 
 
 @declared
-class Categorical(Kernel):
+class Categorical(Behind, Kernel):
     """k(x, y) = Σ_j [x_j = y_j] / d: the share of d columns in which two examples have the same category.
 
     Categories are texts, numbers or truth values in an array, a list or a frame. They are compared as in Python: 1
@@ -42,15 +43,6 @@ class Categorical(Kernel):
 
     def split(self) -> tuple[Any, Kernel]:
         return Indicators(self.match_missing), Linear()
-
-    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
-        fitted = Indicators(self.match_missing).fit(X)
-        F = fitted.transform(X)
-        return (F @ (F if Y is None else fitted.transform(Y)).T).toarray()
-
-    def diag(self, X: Any) -> np.ndarray:
-        F = Indicators(self.match_missing).fit(X).transform(X)
-        return np.asarray(F.multiply(F).sum(axis=1)).ravel()
 
 
 @declared
@@ -99,11 +91,9 @@ class Indicators(Stored, BaseEstimator):
 
     def _columns(self, X):
         """The entries of each column; missing ones are None (a category) or _NO_CATEGORY."""
-        x = values(X) if is_frame(X) else X.to_numpy() if hasattr(X, "to_numpy") else X  # a column of a user's frame
-        if sp.issparse(x):
+        if sp.issparse(X):
             raise ValueError("Categorical needs dense data, X is sparse; pass X.toarray().")
-        x = x if isinstance(x, np.ndarray) else np.array(x, dtype=object)
-        x = x.reshape(-1, 1) if x.ndim == 1 else x
+        x = rows_of(X.to_numpy() if hasattr(X, "to_numpy") and not is_frame(X) else X)  # a column of a user's frame
         if x.ndim != 2 or x.shape[1] == 0:
             raise ValueError(f"X of shape {x.shape} must have two dimensions: a row of categories per example.")
         missing, columns = missing_entries(x), []

@@ -1,6 +1,8 @@
+from .._parts import declared
 from ._scaled import ScaledKernel
 
 
+@declared
 class Chi2(ScaledKernel):
     """The exponential χ² kernel of histograms.
 
@@ -23,8 +25,7 @@ class Chi2(ScaledKernel):
     file_tag = ("kernel/chi2", 1)
     base = "chi2"
 
-    def __init__(self, gamma: float | str | None = 1.0) -> None:
-        self.gamma = gamma
+    gamma: float | str | None = 1.0
 
     def form(self) -> tuple[float, float, float] | None:
         return 0, -self.gamma, 0.0

@@ -5,15 +5,13 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from .._parts import declared
 from .._state import check_is
 from .._validation import check_integer
 from .base import Kernel
 from .linear import Linear
-from .transformers import check_transformer, reads_of, settle, tried
+from .transformers import check_transformer, fitted_copy, reads_of, tried
 
 APPROXIMATIONS = ("nystroem", "rff", None)
 
@@ -134,8 +132,7 @@ class Features(FeatureKernel):
             return self
         check_transformer(self.transformer, "Features")
         kernel = Features(self.transformer)
-        weighed = weights is not None and has_fit_parameter(self.transformer, "sample_weight")
-        kernel.fitted_ = settle(clone(self.transformer).fit(X, **({"sample_weight": weights} if weighed else {})))
+        kernel.fitted_ = fitted_copy(self.transformer, X, weights)
         return kernel
 
     def features(self, X: Any) -> Any:

@@ -68,6 +68,17 @@ def values(frame):
     return x
 
 
+def cut(x, at):
+    """x[at]; x itself if either is None."""
+    return x if x is None or at is None else x[at]
+
+
+def rows_of(X):
+    """X, a frame, or an array or a list of one or two axes, as an array of two."""
+    x = values(X) if is_frame(X) else X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
+    return x[:, None] if x.ndim == 1 else x  # also of 0 rows
+
+
 def in_double(x):
     """An array or a frame with numbers of 16 and 32 bits in 64: a scaler answers in the digits that it is given."""
     if not is_frame(x):

@@ -7,14 +7,15 @@ from sklearn.base import BaseEstimator
 
 from .._parts import declared
 from .._state import Stored, check, check_value
+from ._protocol import Behind
 from .base import Kernel
 from .categorical import Indicators
-from .frames import is_frame, missing_entries, values
+from .frames import missing_entries, rows_of
 from .normalize import inverse_root
 
 
 @declared
-class Gower(Kernel):
+class Gower(Behind, Kernel):
     """The mean agreement of the columns of a mixed table: numbers by their distance, categories by equality.
 
     k(x, y) = Σ_j s_j(x_j, y_j) / √(d_x d_y), where d_x is the number of known entries of x, and s_j is 0 where an entry
@@ -54,13 +55,6 @@ class Gower(Kernel):
     def split(self) -> tuple[Any, Kernel]:
         return Agreements(self.categories), Agreement()
 
-    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
-        fitted = Agreements(self.categories).fit(X)
-        return Agreement()(fitted.transform(X), None if Y is None else fitted.transform(Y))
-
-    def diag(self, X: Any) -> np.ndarray:
-        return Agreement().diag(Agreements(self.categories).fit(X).transform(X))
-
 
 class Agreement(Kernel):
     """k(x, y) = Σ_k min(x_k, y_k) / √(Σ_k x_k Σ_k y_k), for non-negative data; 0 if x or y is 0."""
@@ -87,7 +81,7 @@ class Agreements(Stored, BaseEstimator):
     categories: Sequence[int] = ()
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        x = _entries(X)
+        x = rows_of(X)
         self.n_features_in_, self.learned_ = x.shape[1], []
         check_positions(self.categories, x.shape[1])
         for k, column in enumerate(x.T):
@@ -102,7 +96,7 @@ class Agreements(Stored, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        x = _entries(X)
+        x = rows_of(X)
         if x.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {x.shape[1]} columns, but Gower saw {self.n_features_in_} in fit.")
         found = []
@@ -152,9 +146,3 @@ def check_positions(categories: Any, d: float = np.inf) -> None:
 
 def _width(learned):
     return 1 + learned.width if isinstance(learned, Indicators) else 2
-
-
-def _entries(X):
-    """The entries (n, d) of a frame, an array or a list of rows."""
-    x = values(X) if is_frame(X) else X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
-    return x.reshape(-1, 1) if x.ndim == 1 else x

@@ -71,7 +71,12 @@ def rbf_grid(
         if widths is not None:
             gammas = 1.0 / (2.0 * np.asarray(widths, float) ** 2)
         elif X is not None:
-            gammas = ratio ** (np.arange(n) - (n - 1) / 2) / median_distance(X, columns, weights)
+            arrays = ViewArrays(X)
+            view, indices, _ = arrays.resolve(columns)
+            if (present := arrays.present.get(view)) is not None:
+                weights = present * (1.0 if weights is None else np.asarray(weights, float))
+            median = median_between(arrays.numbers(view, indices), weights)
+            gammas = ratio ** (np.arange(n) - (n - 1) / 2) / median
         else:
             raise ValueError("rbf_grid needs gammas, widths, or X to choose them from.")
     return [KernelSpec(None, RBF(float(gamma)), columns) for gamma in np.atleast_1d(gammas)]
@@ -129,16 +134,6 @@ def feature_bank(
     widths = 2.0 ** np.arange(-3, 7) if widths is None else widths
     kernels = [RBF(float(1 / (2 * s * s))) for s in widths] + [Polynomial(d, gamma=1.0, coef0=1.0) for d in degrees]
     return [KernelSpec(None, kernel) for kernel in kernels] + per_column(kernels, np.shape(X)[1])
-
-
-def median_distance(X, columns=None, weights=None):
-    """The median of ‖x−y‖² over pairs of different examples, 1 if there are none; see `_median`."""
-    arrays = ViewArrays(X)
-    view, indices, _ = arrays.resolve(columns)
-    present = arrays.present.get(view)
-    if present is not None:
-        weights = present * (1.0 if weights is None else np.asarray(weights, float))
-    return median_between(arrays.numbers(view, indices), weights)
 
 
 def rank_one_kernels(columns: Any, view: str | None = None) -> list[KernelSpec]:

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from .._state import Stored
-from ._requests import columns_of, names_of, object_views, planned, read_spec
+from .._validation import check_number
+from ._requests import names_of, object_views, plan_of, read_spec
 from .auto import choose_kernels
 from .base import Kernel, as_kernel
-from .frames import is_frame
-from .new_data import News, TrainingFacts, learn_facts, learn_growth, news
+from .frames import cut, is_frame
+from .new_data import News, TrainingFacts, facts_of_state, learn_facts, learn_growth, news
 from .normalize import scales
 from .placed import JoinedViews, ViewKernel, resolved
 from .spec import KernelSpec, as_spec
 from .tasks import numbers, split, spread
 from .transformers import signatures
 from .view_data import View, ViewArrays
-from .view_plan import ViewPlan, by_source, check_state
+from .view_plan import ViewPlan, by_source, check_kernels
 
 
 class KernelList(Stored):
@@ -122,14 +122,18 @@ class KernelList(Stored):
         joins = [KernelList(own, data, weights) if (own := request.operands()) else None for request in requests]
         signed = signatures([request.transformer for request in requests])
         parts = zip(requests, joins, signed, strict=True)
-        seen = [columns_of(request, arrays, join, signature) for request, join, signature in parts]
-        self.view_of, plans = planned(requests, seen, arrays)
-        self.view_plans = [plan.fitted(arrays, weights) for plan in plans]
-        self.columns = [one.columns for one in seen]
-        self.priors = np.array([_checked_prior(spec) for spec in specs])
+        seen = [plan_of(request, arrays, join, signature) for request, join, signature in parts]
+        plans: dict[Any, ViewPlan] = {}
+        for key, plan, _ in seen:
+            plans[key] = plans[key].beside(plan) if key in plans else plan
+        number = {key: v for v, key in enumerate(plans)}
+        self.view_of = np.array([number[key] for key, *_ in seen])
+        self.view_plans = [plan.fitted(arrays, weights) for plan in plans.values()]
+        self.columns = [None if plan.sees_nothing else plan.columns for _, plan, _ in seen]
+        self.priors = np.array([check_number("prior", spec.prior, of=spec.kernel) for spec in specs])
         self.kernels = self._resolve([request.kernel for request in requests], X, weights)
         named = [request.named(kernel) for request, kernel in zip(requests, self.kernels, strict=True)]
-        self.names = names_of(specs, named, [one.label for one in seen])
+        self.names = names_of(specs, named, [label for *_, label in seen])
 
     def _resolve(self, kernels, X, weights):
         """The kernels resolved on the examples; a view that no kernel needs is not made."""
@@ -190,7 +194,10 @@ class KernelList(Stored):
         return None if self.training_facts is None else self.training_facts.to_state()
 
     def check_state(self) -> None:
-        check_state(self)
+        """Version 1 of the tag has no transformers, version 2 has no `known`."""
+        own = vars(self)
+        self.view_plans = [ViewPlan.from_state(view) for view in own.pop("view_states")]
+        self.training_facts = facts_of_state(own.pop("known"), check_kernels(self), self.n_views)
 
     def seen(self, m: int) -> str | None:
         """The name of the view of kernel m, or of its columns of a single table, see `ViewPlan.label`."""
@@ -202,14 +209,8 @@ class KernelList(Stored):
 
     def plans(self, m: int) -> list[ViewPlan]:
         """The plan of the columns that kernel m sees; of a kernel across views, the plans of its parts."""
-        plan, own = self.view_plans[self.view_of[m]], self.columns[m]
-        if plan.join is not None:
-            return list(plan.join.view_plans)
-        if plan.transformer is not None or plan.columns is None or own is None:
-            return [plan]
-        place = {column: k for k, column in enumerate(plan.columns.tolist())}
-        names = plan.column_names and [plan.column_names[place[column]] for column in own.tolist()]
-        return [replace(plan, columns=own, column_names=names)]
+        plan = self._plan_of([m])
+        return [plan] if plan.join is None else list(plan.join.view_plans)
 
     def _plan_of(self, which):
         """The plan of the view of these kernels, with their columns alone if others share the view."""
@@ -217,7 +218,7 @@ class KernelList(Stored):
         if plan.join is not None or plan.columns is None or any(columns is None for columns in seen):
             return plan
         own = seen[0] if len(seen) == 1 else np.unique(np.concatenate(seen))
-        if len(own) == len(plan.columns):
+        if np.array_equal(own, plan.columns):
             return plan
         names = plan.column_names and [plan.column_names[k] for k in np.searchsorted(plan.columns, own)]
         return replace(plan, columns=own, column_names=names)
@@ -240,28 +241,33 @@ class KernelList(Stored):
 
     def part(self, which: Sequence[int] | np.ndarray) -> KernelList:
         """The list of these kernels alone."""
-        part, seen = copy(self), np.unique(self.view_of[which])
+        seen, view_of = np.unique(self.view_of[which], return_inverse=True)
+        part = self._on_views([self.view_plans[v] for v in seen], view_of, seen)
         part.kernels, part.names = [self.kernels[m] for m in which], [self.names[m] for m in which]
-        part.columns, part.view_of = [self.columns[m] for m in which], np.searchsorted(seen, self.view_of[which])
+        part.columns = [self.columns[m] for m in which]
         part.task_of = [self.task_of[m] for m in which] if len(self.task_of) else self.task_of
-        part.view_plans = [self.view_plans[v] for v in seen]
         part.priors = np.broadcast_to(self.priors, self.M)[which]
-        if (facts := self.training_facts) is not None:
-            part.training_facts = facts._replace(lengths=[facts.lengths[v] for v in seen])
         return part
+
+    def _on_views(self, plans, view_of, former):
+        """A copy with other views; `former` has the number of the view that each of them was."""
+        found, facts = copy(self), self.training_facts
+        found.view_plans, found.view_of = plans, view_of
+        if facts is not None:
+            found.training_facts = facts._replace(lengths=[facts.lengths[v] for v in former])
+        return found
 
     def with_metric(self, scales: dict[int, np.ndarray]) -> KernelList:
         """The list whose kernels m see their columns times `scales[m]` (d,), after any transformer."""
-        found, seen = copy(self), dict[Any, Any]()
-        found.unscaled = self if scales else None
+        seen = dict[Any, Any]()
         keys = [(v, scales[m].tobytes() if m in scales else b"") for m, v in enumerate(self.view_of.tolist())]
         for m, (v, key) in enumerate(keys):
             plan = self.view_plans[v]
             seen.setdefault((v, key), plan.rescaled(scales[m]) if m in scales else plan)
-        found.view_plans, order = list(seen.values()), list(seen)
-        found.view_of = np.array([order.index(key) for key in keys])
-        if (facts := self.training_facts) is not None:
-            found.training_facts = facts._replace(lengths=[facts.lengths[v] for v, _ in order])
+        order = list(seen)
+        view_of = np.array([order.index(key) for key in keys])
+        found = self._on_views(list(seen.values()), view_of, [v for v, _ in order])
+        found.unscaled = self if scales else None
         return found
 
     def scales(
@@ -274,12 +280,9 @@ class KernelList(Stored):
 
     def by_source(self) -> tuple[KernelList, list[np.ndarray | None]]:
         """(the list with one view of numbers for each part of X, [the columns of each kernel there, None for all])."""
-        found = copy(self)
-        found.view_plans, number, columns = by_source(self.view_plans)
-        found.view_of = number[self.view_of]
-        if (facts := self.training_facts) is not None:
-            found.training_facts = facts._replace(lengths=[None] * found.n_views)  # no view holds sequences
-        return found, [columns[v] for v in self.view_of]
+        plans, number, columns = by_source(self.view_plans)
+        former = np.unique(number, return_index=True)[1]
+        return self._on_views(plans, number[self.view_of], former), [columns[v] for v in self.view_of]
 
     def _by_name(self, arrays):
         """Whether views have other numbers of columns than in fit only where all kernels find theirs by name."""
@@ -309,20 +312,12 @@ class KernelList(Stored):
 
     def joined(self, X: Any) -> View:
         """All views of X as one, for products and sums across views; an example that lacks one view lacks all."""
-        views, present = self.views(X), None
-        for view in views:
-            if view.present is not None:
-                present = view.present if present is None else present & view.present
+        views = self.views(X)
+        masks = [view.present for view in views if view.present is not None]
+        present = np.all(masks, axis=0) if masks else None
         if any(view.X is None for view in views):
             return View(None, np.zeros(len(present), bool))  # type: ignore[arg-type]  # a view without X has a mask
         return View(JoinedViews([view.X for view in views]), present)
-
-
-def _checked_prior(spec):
-    prior = spec.prior
-    if isinstance(prior, bool) or not isinstance(prior, Real) or not 0 < prior < np.inf:
-        raise ValueError(f"prior={prior!r} of {spec.kernel!r} must be a positive number.")
-    return float(prior)
 
 
 def _across(kernel, join):
@@ -336,7 +331,7 @@ def _resolved(kernel, view, weights):
     if X is None:
         raise ValueError(f"X has no example at all in the view of {kernel!r}: leave the kernel out.")
     if view.present is not None and view.present.any() and kernel.reads != "sequences":
-        X, weights = X[view.present], None if weights is None else weights[view.present]
+        X, weights = X[view.present], cut(weights, view.present)
     found = kernel.resolve(X) if weights is None else kernel.resolve(X, weights)
     if not isinstance(found, Kernel):
         raise ValueError(f"resolve of {kernel!r} returned {found!r}: it must return a kernel, such as `self`.")

@@ -12,6 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from .frames import cut
+
 _TRUNCATED = "{} has become shorter: it ends within matrix {}; write it again."
 BYTES_PER_READ = 2**24
 
@@ -74,10 +76,8 @@ class MatrixFiles:
         """Some rows, columns and kernels, None for all; reads nothing."""
         part = copy(self)
         part._places = self._places if kernels is None else [self._places[m] for m in kernels]
-        if rows is not None:
-            part._rows = np.asarray(rows) if self._rows is None else self._rows[rows]
-        if cols is not None:
-            part._cols = np.asarray(cols) if self._cols is None else self._cols[cols]
+        part._rows = rows if self._rows is None else cut(self._rows, rows)
+        part._cols = cols if self._cols is None else cut(self._cols, cols)
         n = self.shape[1] if rows is None else len(rows)
         part.shape = (len(part._places), n, self.shape[2] if cols is None else len(cols))
         return part

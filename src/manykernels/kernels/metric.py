@@ -87,8 +87,7 @@ class MetricKernel(ScaledKernel):
         if self.metric is None:
             return super().__call__(X, Y)
         scaled = ColumnScales(self._scales()).fit(X).transform
-        plain = self.resolve(X).with_metric(None)  # type: ignore[attr-defined]  # of the same class
-        return plain(scaled(X), None if Y is None else scaled(Y))
+        return self.with_metric(None)(scaled(X), None if Y is None else scaled(Y))
 
     def diag(self, X: Any) -> np.ndarray:
         return super().diag(X) if self.metric is None else np.diag(self(X[:1])).repeat(X.shape[0])

@@ -89,17 +89,16 @@ def _new_in_views(kernels, arrays, used, growing):
             found += _new_in_views(plan.join, arrays, np.ones(plan.join.M, bool), growing)
         elif plan.transformer is not None:
             found += _new_categories(plan, arrays)
-    if kernels.training_facts is None:
-        return found
-    return found + _new_short(kernels, arrays, used) + (_new_lengths(kernels, arrays, used) if growing else [])
+    return found + _new_sizes(kernels, arrays, used, growing)
 
 
 def unequal(kernels, used):
     """(kernel, shortest, longest training length) of the first kernel whose norm grows with unequal lengths."""
     for m in np.flatnonzero(used):
-        span, join = _grown(kernels, m), kernels.view_plans[kernels.view_of[m]].join
-        if span is not None and span[1] > LONGER * max(span[0], 1):
-            return kernels.names[m], *span
+        for name, _, _, (low, high) in _grown(kernels, [m]):
+            if high > LONGER * max(low, 1):
+                return name, low, high
+        join = kernels.view_plans[kernels.view_of[m]].join
         if join is not None and (found := unequal(join, np.ones(join.M, bool))) is not None:
             return kernels.names[m], *found[1:]
     return None
@@ -111,42 +110,44 @@ def learn_growth(kernels, X):
         return
     numbers = [m for m, k in enumerate(kernels.kernels) if not k.exempt and k.sizes(np.ones(2)) is None]
     views = kernels.views(X, np.unique(kernels.view_of[numbers]))
-    own = (_own(kernels.kernels[m], views[kernels.view_of[m]].X) for m in numbers)
+    seen = ((kernels.kernels[m], views[kernels.view_of[m]].X) for m in numbers)
+    own = (kernel.diag(x[:SOME]) if x is not None and len_(x) else np.full(1, np.nan) for kernel, x in seen)
     kernels.training_facts = kernels.training_facts._replace(grows=all(np.allclose(k, k != 0) for k in own))
-
-
-def _own(kernel, x):
-    """k(x, x) of some examples; NaN for kernels across views, which are not looked into."""
-    return kernel.diag(x[:SOME]) if x is not None and len_(x) else np.full(1, np.nan)
 
 
 def wordless(kernels, used):
     """(kernel, its shortest word, shortest training sequence) of the first kernel that is 0 for a training sequence."""
-    for m in np.flatnonzero(used):
-        span, shortest = _grown(kernels, m), kernels.kernels[m].shortest
-        if span is not None and span[0] < shortest:
-            return kernels.names[m], shortest, span[0]
-    return None
+    grown = _grown(kernels, np.flatnonzero(used))
+    return next(((name, one.shortest, low) for name, one, _, (low, _) in grown if low < one.shortest), None)
 
 
-def _new_short(kernels, arrays, used):
-    found = []
-    for m in np.flatnonzero(used):
-        span, shortest = _grown(kernels, m), kernels.kernels[m].shortest
-        if span is not None and span[0] >= shortest > 0:
-            lengths, rows = _sizes(kernels.view_plans[kernels.view_of[m]], arrays, known=True)
-            sizes = kernels.kernels[m].sizes(lengths)
-            if (few := np.flatnonzero(sizes < shortest)).size:
-                example = shortest, int(sizes[few].min())
-                found.append(News("short", f"kernel {kernels.names[m]!r}", rows[few], example))
-    return found
+def _grown(kernels, which):
+    """(name, kernel, plan, least and largest size of the training sequences) of the kernels whose norms grow."""
+    for m in which if kernels.training_facts is not None else ():
+        kernel, v = kernels.kernels[m], kernels.view_of[m]
+        span = kernels.training_facts.lengths[v]
+        sizes = None if span is None else kernel.sizes(np.array(span))
+        if sizes is not None:
+            yield kernels.names[m], kernel, kernels.view_plans[v], (int(sizes[0]), int(sizes[1]))
 
 
-def _grown(kernels, m):
-    """The least and the largest size of the training sequences of kernel m, None if its norm does not grow."""
-    span = None if kernels.training_facts is None else kernels.training_facts.lengths[kernels.view_of[m]]
-    sizes = None if span is None else kernels.kernels[m].sizes(np.array(span))
-    return None if sizes is None else (int(sizes[0]), int(sizes[1]))
+def _new_sizes(kernels, arrays, used, growing):
+    """Sequences without a word, and those of unusual length."""
+    short, unusual = [], []
+    for name, kernel, plan, (low, high) in _grown(kernels, np.flatnonzero(used)):
+        if low >= kernel.shortest > 0:
+            lengths, rows = _sizes(plan, arrays, known=True)
+            sizes = kernel.sizes(lengths)
+            if (few := np.flatnonzero(sizes < kernel.shortest)).size:
+                short.append(News("short", f"kernel {name!r}", rows[few], (kernel.shortest, int(sizes[few].min()))))
+        if growing:
+            lengths, rows = _sizes(plan, arrays)
+            sizes = kernel.sizes(lengths)
+            far = np.flatnonzero((sizes > LONGER * max(high, 1)) | (sizes * LONGER < low))
+            if len(far):
+                worst = far[np.argmax(np.abs(np.log(np.maximum(sizes[far], 1) / max(high, 1))))]
+                unusual.append(News("length", f"kernel {name!r}", rows[far], (int(sizes[worst]), low, high)))
+    return short + unusual
 
 
 def _new_gaps(kernels, arrays, used):
@@ -255,21 +256,6 @@ def _strange(transformer, X, columns, present):
             rows = np.array([i for i, value in enumerate(column) if not lost[i, j] and value not in here], int)
             if len(rows):
                 yield columns[j], rows, column[rows[0]]
-
-
-def _new_lengths(kernels, arrays, used):
-    found = []
-    for m in np.flatnonzero(used):
-        span = _grown(kernels, m)
-        if span is None:
-            continue
-        lengths, rows = _sizes(kernels.view_plans[kernels.view_of[m]], arrays)
-        sizes = kernels.kernels[m].sizes(lengths)
-        far = np.flatnonzero((sizes > LONGER * max(span[1], 1)) | (sizes * LONGER < span[0]))
-        if len(far):
-            worst = far[np.argmax(np.abs(np.log(np.maximum(sizes[far], 1) / max(span[1], 1))))]
-            found.append(News("length", f"kernel {kernels.names[m]!r}", rows[far], (int(sizes[worst]), *span)))
-    return found
 
 
 def _sizes(plan, arrays, known=False):

@@ -47,12 +47,6 @@ def kind_of(normalize):
     return normalize.kind if isinstance(normalize, Scaled) else "multiplicative" if normalize == "exact" else normalize
 
 
-def multiplicative_scale(K, w=None):
-    """1 / (Σ w_i k_ii / W − Σ w_i w_j k_ij / W²): the scale that gives unit variance in feature space."""
-    w = np.ones(len(K)) if w is None else np.asarray(w, float)
-    return 1.0 / (w @ np.diag(K) / w.sum() - w @ (K @ w) / w.sum() ** 2)
-
-
 def multiplicative(K: np.ndarray, w: ArrayLike | None = None) -> np.ndarray:
     """The kernel of unit variance in feature space.
 
@@ -76,7 +70,8 @@ def multiplicative(K: np.ndarray, w: ArrayLike | None = None) -> np.ndarray:
     array([[2., 0.],
            [0., 2.]])
     """
-    return K * multiplicative_scale(K, w)
+    w = np.ones(len(K)) if w is None else np.asarray(w, float)
+    return K * (1.0 / (w @ np.diag(K) / w.sum() - w @ (K @ w) / w.sum() ** 2))
 
 
 def trace(K: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from .._parts import declared
 from .._threads import run_blocks, slices
+from .frames import cut
 
 KINDS = {"dot": 0, "sqdist": 1, "l1": 2, "chi2": 3, "min": 4}
 MAX_PLAIN_VALUES = 2**24  # kernel values of one call that NumPy computes, in some 0.1 s
@@ -39,19 +40,10 @@ class BlockSide:
 
     def take(self, rows, cached=True):
         """The side of some examples, by a slice or an index array; of `cached` B it needs no examples."""
-        x, cache = self.x, self.cache if cached else None
-        if x is not None:
-            x = None if cache is not None else x[:, rows] if isinstance(x, np.ndarray) else x[rows]
-        return BlockSide(
-            x,
-            self.own[rows],
-            None if self.square is None else self.square[rows],
-            None if self.index is None else self.index[rows],
-            None if self.factor is None else self.factor[:, rows],
-            cache,
-            None if self.task is None else self.task[rows],
-            self.bounds,
-        )
+        cache, at = self.cache if cached else None, (..., rows)
+        x = None if cache is not None else cut(self.x, at if isinstance(self.x, np.ndarray) else rows)
+        parts = (cut(known, at) for known in (self.own, self.square, self.index, self.factor))
+        return BlockSide(x, *parts, cache, cut(self.task, rows), self.bounds)
 
     def double(self, kind):
         """The same examples in float64, with B(x, x) and ‖x‖² computed from the stored x."""
@@ -208,11 +200,10 @@ class PairBase:
                     square[rows] = np.einsum("ij,ij->j", part, part, dtype=np.float64)
 
             run_blocks(prepare, slices(n, 1 + n // 2000), n_jobs)
-        if self.kind == "dot":
-            side = BlockSide(x, square, None, index)
-        else:
-            own = x.sum(axis=0, dtype=np.float64).astype(self.dtype) if self.kind == "min" else np.zeros(n, self.dtype)
-            side = BlockSide(x, own, square if self.kind == "sqdist" else None, index)
+        own = square if self.kind == "dot" else np.zeros(n, self.dtype)
+        if self.kind == "min":
+            own = x.sum(axis=0, dtype=np.float64).astype(self.dtype)
+        side = BlockSide(x, own, square if self.kind == "sqdist" else None, index)
         if x.shape[0] == 1 and n and isinstance(x, np.ndarray):
             side.reach()
         if index is not None and self.dtype == np.float32:

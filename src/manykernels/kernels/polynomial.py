@@ -1,14 +1,14 @@
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from .._state import check
+from .._parts import declared
 from .._validation import check_number
 from ._scaled import ScaledKernel
 from .base import Kernel
 
 
+@declared
 class Polynomial(ScaledKernel):
     """A power of the inner product.
 
@@ -33,24 +33,25 @@ class Polynomial(ScaledKernel):
     file_tag = ("kernel/polynomial", 1)
     base = "dot"
 
-    def __init__(self, degree: float = 3, gamma: float | str | None = None, coef0: float = 1.0) -> None:
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
+    degree: float = 3
+    gamma: float | str | None = None
+    coef0: float = 1.0
 
     def check_state(self) -> None:
         super().check_state()
-        check(isinstance(self.degree, Real) and self.degree > 0, f"degree is {self.degree!r}")
-        check(isinstance(self.coef0, Real), f"coef0 is {self.coef0!r}")
+        self._check()
 
     @property
     def psd(self) -> bool:  # type: ignore[override]  # depends on its parameters
         return self.coef0 >= 0 and self.degree == int(self.degree)
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
+        self._check()
+        return super().resolve(X, weights)
+
+    def _check(self):
         check_number("degree", self.degree, of=self)
         check_number("coef0", self.coef0, -np.inf, of=self)
-        return super().resolve(X, weights)
 
     def form(self) -> tuple[float, float, float] | None:
         if self.degree != int(self.degree) or self.degree > 16:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from .frames import check_entries, check_masks, is_frame
+from .frames import check_entries, check_masks, cut, is_frame
 from .ids import axes, ids_of, positions
 from .matrix_files import MatrixFiles
 from .stack_examples import StackColumns, StackExamples
@@ -230,28 +230,25 @@ class KernelStack:
         kernels = positions(kernels, M)
         if self._on_disk:
             return self._linked(self.matrices.take(rows, cols, kernels), rows, cols, kernels)
-        cut = self.matrices if kernels is None else self.matrices[kernels]
+        part = cut(self.matrices, kernels)
         if rows is not None:
-            cut = cut[:, rows] if cols is None else cut[:, rows[:, None], cols]
+            part = part[:, rows] if cols is None else part[:, rows[:, None], cols]
         elif cols is not None:
-            cut = cut[:, :, cols]
-        return self._linked(cut, rows, cols, kernels)
+            part = part[:, :, cols]
+        return self._linked(part, rows, cols, kernels)
 
-    def _linked(self, cut, rows, cols, kernels):
+    def _linked(self, matrices, rows, cols, kernels):
         """The stack of matrices cut from this one, with a link to the original."""
-        diagonals, names = self.test_diagonals, self.names
-        if kernels is not None:
-            diagonals = None if diagonals is None else diagonals[kernels]
-            names = None if names is None else [names[m] for m in kernels]
+        diagonals, names = cut(self.test_diagonals, kernels), self.names
+        if kernels is not None and names is not None:
+            names = [names[m] for m in kernels]
         if rows is not None and diagonals is not None:
             diagonals = diagonals[:, rows]
-        part = KernelStack(cut, names, diagonals)
+        part = KernelStack(matrices, names, diagonals)
         part.given, link = self.given, self.link()
-        part.ids = self.ids if self.ids is None or rows is None else self.ids[rows]
-        part.train_ids = self.train_ids if self.train_ids is None or cols is None else self.train_ids[cols]
+        part.ids, part.train_ids = cut(self.ids, rows), cut(self.train_ids, cols)
         if link is not None:
-            at = link[1] if rows is None else link[1][rows]
-            part._origin, part._link = link[0], (link[0], at, link[2] if cols is None else link[2][cols])
+            part._origin, part._link = link[0], (link[0], cut(link[1], rows), cut(link[2], cols))
         return part
 
     def __array__(self, dtype=None, copy=None):

@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .frames import cut
 from .ids import axes, positions
 
 
@@ -71,7 +72,7 @@ class StackColumns:
         rows, kernels = key if isinstance(key, tuple) else (key, slice(None))
         kernels = [kernels] if isinstance(kernels, int | np.integer) else kernels
         rows, kernels = positions(rows, len(self.rows)), positions(kernels, self.rows.shape[1])
-        found, stack = self.rows if rows is None else self.rows[rows], self.stack
+        found, stack = cut(self.rows, rows), self.stack
         return type(self)(*((stack, found) if kernels is None else (stack[..., kernels], found[:, kernels])))
 
     def __setitem__(self, name: str, column: Any) -> None:
@@ -147,7 +148,7 @@ class StackExamples:
     @property
     def ids(self) -> np.ndarray | None:
         """The labels of the examples, of frames of pandas; None if there are none."""
-        return None if self.stack.ids is None else self.stack.ids[self.rows]
+        return cut(self.stack.ids, self.rows)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -156,7 +157,7 @@ class StackExamples:
         rows, _, kernels = axes(index)
         rows = positions(rows, len(self.rows), self.ids)
         stack = self.stack if kernels is None else self.stack[..., kernels]
-        return type(self)(stack, self.rows if rows is None else self.rows[rows])
+        return type(self)(stack, cut(self.rows, rows))
 
     def by_kernel(self) -> StackColumns:
         """These examples as a table with a column for each kernel, for `permutation_importance` of a fitted model."""

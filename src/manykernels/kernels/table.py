@@ -59,12 +59,10 @@ def choose_for(
     if dates:
         said.append(f"an RBF on days and cycles of {called(columns, dates)}")
     names = [column.name for column in columns]
-    own, more = _of_categories(columns, names, most, specs, prior)
-    specs, said = specs + own, said + more
+    _add_categories(specs, said, columns, names, most, prior)
     if prior < 1 and any(spec.prior < 1 for spec in specs):
         said[-1] += f" (single columns: prior {prior:g})"
-    own, more = _of_words(columns, names, specs)
-    specs, said = specs + own, said + more
+    _add_words(specs, said, columns, names)
     return specs, f"{len(specs)} kernel{'s'[: len(specs) != 1]}: {'; '.join([*said, *left_out(columns)])}"
 
 
@@ -84,9 +82,9 @@ def of_source(
     elif numbers:
         specs, said = _mixture(name, columns, numbers, n, what)
     names = [name if len(columns) == 1 else f"{name}, {column.name}" for column in columns]
-    own, more = _of_categories(columns, names, most_kernels(n, memory_limit), specs, 1.0, f"{name}, categories")
-    texts, rest = _of_words(columns, names, own)
-    return [*specs, *own, *texts], "; ".join([*said, *more, *rest, *left_out(columns)])
+    _add_categories(specs, said, columns, names, most_kernels(n, memory_limit), 1.0, f"{name}, categories")
+    _add_words(specs, said, columns, names)
+    return specs, "; ".join([*said, *left_out(columns)])
 
 
 def named_sources(columns: Sequence[ColumnFacts], most: float) -> dict[str, list[int]]:
@@ -112,41 +110,30 @@ def _of_kind(columns, kind):
     return [k for k, column in enumerate(columns) if column.kind == kind]
 
 
-def _of_categories(columns, names, most, others, prior, shared="categories"):
-    """(kernels, phrases) of the columns of categories, each alone or, if more than `most`, together."""
+def _add_categories(specs, said, columns, names, most, prior, shared="categories"):
+    """Adds a kernel and a phrase for the columns of categories, each alone or, if more than `most`, together."""
     which = _of_kind(columns, "categories")
     one = len(which) > most
-    places = [(shared, which)] if one else [(names[k], [k]) for k in which]
-    specs = [
-        KernelSpec(_other(name, others, "categories"), Categorical(), where, "zero", prior=prior)
-        for name, where in places
-    ]
-    return specs, [f"Categorical on {called(columns, which)}{' together' * one}"] * bool(which)
+    for name, where in [(shared, which)] if one else [(names[k], [k]) for k in which]:
+        specs.append(KernelSpec(_other(name, specs, "categories"), Categorical(), where, "zero", prior=prior))
+    said += [f"Categorical on {called(columns, which)}{' together' * one}"] * bool(which)
 
 
-def _of_words(columns, names, others):
-    """(kernels, phrases) of the columns of texts and of sequences."""
+def _add_words(specs, said, columns, names):
+    """Adds kernels and phrases for the columns of texts and of sequences."""
     texts = _of_kind(columns, "texts")
-    specs = [KernelSpec(_other(names[k], others, "words"), words(), [k], "zero") for k in texts]
-    said = [f"tf-idf of the words in {called(columns, texts)}"] * bool(texts)
+    specs += [KernelSpec(_other(names[k], specs, "words"), words(), [k], "zero") for k in texts]
+    said += [f"tf-idf of the words in {called(columns, texts)}"] * bool(texts)
     for k in _of_kind(columns, "sequences"):
-        own, more = of_sequences(columns[k], [k], names[k])
-        specs, said = specs + own, [*said, more]
-    return specs, said
-
-
-def of_sequences(column: ColumnFacts, where: Any, before: str | None = None) -> tuple[list[KernelSpec], str]:
-    """(the kernels of a column of sequences, a phrase); their names begin with `before`, or the name of the column."""
-    before = column.name if before is None else before
-    before = "" if before == SEQUENCE_COLUMN else f"{before}, "
-    specs = [KernelSpec(before + name, kernel, where, "zero") for name, kernel in column.strings]
-    placed = any("at a place" in name for name, _ in column.strings)
-    alphabet = column.strings[0][1].alphabet
-    return specs, (
-        f"{len(specs)} on words of the {alphabet} sequences in {column.name!r}, "
-        + ("at the same place and anywhere" if placed else "anywhere, since lengths differ")
-        + ("" if alphabet == "protein" else ", gapped ones of both strands")
-    )
+        before, strings = "" if names[k] == SEQUENCE_COLUMN else f"{names[k]}, ", columns[k].strings
+        specs += [KernelSpec(before + name, kernel, [k], "zero") for name, kernel in strings]
+        placed = any("at a place" in name for name, _ in strings)
+        alphabet = strings[0][1].alphabet
+        said.append(
+            f"{len(strings)} on words of the {alphabet} sequences in {columns[k].name!r}, "
+            + ("at the same place and anywhere" if placed else "anywhere, since lengths differ")
+            + ("" if alphabet == "protein" else ", gapped ones of both strands")
+        )
 
 
 def _usable(columns):

@@ -17,7 +17,7 @@ from .._parts import declared
 from .._state import Stored, check, check_integer, check_value
 from .._validation import shown
 from .categorical import Indicators
-from .frames import are_missing_texts, is_frame, missing_entries, to_numbers, values
+from .frames import are_missing_texts, missing_entries, rows_of, to_numbers
 
 KINDS = ("numbers", "columns", "categories", "dates", "decimal commas")
 DAYS_OF_CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}
@@ -66,7 +66,7 @@ class TableScaler(Stored, BaseEstimator):
     parts: Sequence[tuple[str, int]]
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> TableScaler:
-        x = _entries(X)
+        x = rows_of(X.toarray() if sp.issparse(X) else X)
         w = np.ones(len(x)) if sample_weight is None else np.asarray(sample_weight, float)
         self.n_features_in_ = x.shape[1]
         self.learned_, self.mean_, self.factor_ = [], [], []
@@ -85,7 +85,7 @@ class TableScaler(Stored, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        x = _entries(X)
+        x = rows_of(X.toarray() if sp.issparse(X) else X)
         if x.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {x.shape[1]} columns, but TableScaler saw {self.n_features_in_} in fit.")
         found = []
@@ -164,8 +164,8 @@ class TableScaler(Stored, BaseEstimator):
             wanted = {"categories": Indicators, "dates": list}.get(kind, type(None))
             check(isinstance(learned, wanted), f"the {kind} of a part have another state")
             check(kind != "dates" or set(learned) <= {*DAYS_OF_CYCLES, ZONE}, f"there are cycles {learned!r:.80}")
-            encoded = width if learned is None else learned.width if kind == "categories" else None
-            encoded = 1 + 2 * len(_cycles(learned)) if encoded is None else encoded
+            encoded = learned.width if kind == "categories" else width
+            encoded = 1 + 2 * len(_cycles(learned)) if kind == "dates" else encoded
             check_value("mean", mean, "f8 encoded", {"encoded": encoded})
             check_value("factor", factor, "f8 width" if kind == "columns" else "number", {"width": width})
 
@@ -199,11 +199,6 @@ def _zones(column):
 
 def _cycles(learned):
     return [name for name in learned if name != ZONE]
-
-
-def _entries(X):
-    x = values(X) if is_frame(X) else X.toarray() if sp.issparse(X) else np.asarray(X)
-    return x[:, None] if x.ndim == 1 else x  # also of 0 rows
 
 
 def _learn(kind, columns):

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from .._state import TRANSFORMER, Stored, Tagged, check, check_integer, check_plain, check_value
-from .frames import in_double, is_frame, missing_entries, to_numbers, values, without_na
+from .frames import cut, in_double, is_frame, missing_entries, to_numbers, values, without_na
 from .metric import ColumnScales
 from .table_scaler import TableScaler
 from .view_data import View, checked_view, is_numeric, object_view
@@ -47,25 +49,20 @@ class Pipe(Stored):
         return super().to_state()
 
     def check_state(self):
-        from sklearn.base import clone
-
         check_transformer(self.fitted, "a file")
         vars(self)["given"] = clone(tried(self.fitted), safe=False)  # it is frozen
 
     def fit(self, view, weights):
         """The Pipe fitted on the examples that have the view, with weights or None."""
-        from sklearn.base import clone
-
         X = view.X
         if X is None or view.present is not None and not view.present.any():
             raise ValueError(f"X has no example at all in the view of {self.given!r}: leave its kernels out.")
         if view.present is not None:
-            X, weights = X[np.flatnonzero(view.present)], None if weights is None else weights[view.present]
-        weighed = {} if weights is None else dict.fromkeys(_weights_of(self.given), weights)
+            X, weights = X[np.flatnonzero(view.present)], cut(weights, view.present)
         try:
             # e.g. the root of a variance of −1e-27; `transform` refuses numbers that are not finite
             with np.errstate(invalid="ignore"):
-                fitted = settle(clone(self.given, safe=False).fit(X, **weighed))
+                fitted = fitted_copy(self.given, X, weights)
         except ValueError as error:
             raise ValueError(
                 f"{self.given!r} cannot be fitted on its columns of X: {error} Change it, or leave its kernels out."
@@ -185,16 +182,16 @@ def _texts(x, zero):
     return view
 
 
-def _weights_of(transformer):
-    """The parameters of `fit` that take sample weights; for a pipeline, the parameters of its steps."""
+def fitted_copy(transformer, X, weights=None):
+    """A fitted copy, with weights or None, which a pipeline hands to its steps."""
     from sklearn.pipeline import Pipeline
-    from sklearn.utils.validation import has_fit_parameter
 
-    if isinstance(transformer, Pipeline):
-        return [
-            f"{name}__sample_weight" for name, step in transformer.steps if has_fit_parameter(step, "sample_weight")
-        ]
-    return ["sample_weight"] if has_fit_parameter(transformer, "sample_weight") else []
+    parts = transformer.steps if isinstance(transformer, Pipeline) else [("", transformer)]
+    names = [
+        f"{name}__sample_weight".removeprefix("__") for name, one in parts if has_fit_parameter(one, "sample_weight")
+    ]
+    weighed = {} if weights is None else dict.fromkeys(names, weights)
+    return settle(clone(transformer, safe=False).fit(X, **weighed))
 
 
 class Transformer(Tagged):

@@ -13,6 +13,7 @@ from .frames import (
     called,
     check_masks,
     check_names,
+    cut,
     is_frame,
     is_pandas,
     missing_entries,
@@ -36,7 +37,7 @@ class View(NamedTuple):
 
     def of(self, rows):
         """The view of these examples alone."""
-        return View(self.X[rows], *(None if known is None else known[rows] for known in self[1:]))
+        return View(self.X[rows], *(cut(known, rows) for known in self[1:]))
 
 
 class ViewArrays:

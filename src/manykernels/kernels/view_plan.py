@@ -12,7 +12,6 @@ from ..sequences.alphabet import check_encoding
 from ._protocol import READS
 from ._scaled import ScaledKernel
 from .base import Kernel, Product, Sum
-from .new_data import facts_of_state
 from .placed import ViewKernel
 from .tasks import SAME
 from .transformers import Pipe, raw_view, reads_of, rescaled
@@ -42,8 +41,8 @@ class ViewPlan(Stored):
         The transformer before the kernels.
     join : KernelList or None
         The kernels that are multiplied or added across views; the view then has no columns.
-    missing : "error" or "zero"
-        Whether an example that lacks the view raises an error, or gets zero kernel rows.
+    zero : bool
+        Whether an example that lacks the view gets zero kernel rows; if not, it raises an error.
     reads : str
         What the kernels of the view read, see `Kernel`.
     """
@@ -58,7 +57,7 @@ class ViewPlan(Stored):
     encoding: tuple | None = None
     transformer: Pipe | None = None
     join: Any = None
-    missing: str = "error"
+    zero: bool = False
     reads: str = "numeric"
 
     @property
@@ -80,7 +79,7 @@ class ViewPlan(Stored):
     @property
     def is_plain(self) -> bool:
         """Whether its kernels see unchanged columns of X, which every example must have."""
-        return self.missing == "error" and self.transformer is None
+        return not self.zero and self.transformer is None
 
     @property
     def has_fitted_parts(self) -> bool:
@@ -92,6 +91,11 @@ class ViewPlan(Stored):
         if self.transformer is None:
             return self
         return replace(self, transformer=self.transformer.fit(self.before_transformer(arrays), weights))
+
+    def beside(self, other: Self) -> Self:
+        """The plan of a view that its kernels share with those of another plan of the same columns."""
+        zero, reads = self.zero and other.zero, min(self.reads, other.reads, key=READS.index)
+        return self if (zero, reads) == (self.zero, self.reads) else replace(self, zero=zero, reads=reads)
 
     def rescaled(self, scales: np.ndarray) -> Self:
         """The fitted plan of a view of numbers whose columns are multiplied by these scales (d,)."""
@@ -107,7 +111,7 @@ class ViewPlan(Stored):
         given = arrays.present.get(self.name)
         if given is None or arrays.X[self.name] is None or self.sees_nothing:
             return self._cut(arrays)
-        if self.missing == "error":
+        if not self.zero:
             raise ValueError(
                 f"X lacks the view {self.name!r} in {int((~given).sum())} of {arrays.n} examples, but kernels need it: "
                 f'give them as (name, kernel, {self.name!r}, "zero"), in a product as On({self.name!r}, kernel, '
@@ -117,27 +121,26 @@ class ViewPlan(Stored):
         return view._replace(present=given if view.present is None else given & view.present)
 
     def _cut(self, arrays):
-        """The View of the columns; with missing="zero", examples with missing values are absent."""
-        zero = self.missing == "zero"
+        """The View of the columns; if `zero`, examples with missing values are absent."""
         if self.sees_nothing:
             return View(np.zeros((arrays.n, 1)), None)
         if self.name in arrays.X and arrays.X[self.name] is None:
             return self._absent(arrays)
         if self.transformer is not None:
             pipe = self.transformer
-            return raw_view(arrays, self.where, pipe.given if pipe.fitted is None else pipe.fitted, zero)
+            return raw_view(arrays, self.where, pipe.given if pipe.fitted is None else pipe.fitted, self.zero)
         if self.encoding is not None:
-            return string_view(arrays.column(*self.where), self.encoding, zero)
+            return string_view(arrays.column(*self.where), self.encoding, self.zero)
         x = arrays.cut(*self.where)
         if self.reads == "objects":
-            return object_view(x, zero)
+            return object_view(x, self.zero)
         if self.reads in ("anything", "nothing") and not is_numeric(x):
             return View(x, None)
-        return checked_view(x, zero, arrays.finite, lambda: arrays.labels(*self.where))
+        return checked_view(x, self.zero, arrays.finite, lambda: arrays.labels(*self.where))
 
     def _absent(self, arrays):
         """The View of an X without this part of X."""
-        if self.missing == "error":
+        if not self.zero:
             raise ValueError(
                 f"X[{self.name!r}] is None, but kernels need it: give it, or fit them with missing, "
                 f'(name, kernel, {self.name!r}, "zero"), to predict without.'
@@ -197,15 +200,6 @@ class ViewPlan(Stored):
             return self.join.needs(np.ones(self.join.M, bool))
         return {self.name: None if self.columns is None else set(self.column_names or self.columns.tolist())}
 
-    @property
-    def zero(self) -> bool:
-        """How files hold `missing`."""
-        return self.missing == "zero"
-
-    def check_state(self) -> None:
-        own = vars(self)  # it is frozen
-        own["missing"] = "zero" if own.pop("zero") else "error"
-
 
 def by_source(plans: Sequence[ViewPlan]) -> tuple[list[ViewPlan], np.ndarray, list[np.ndarray | None]]:
     """(fewer plans, one for each part of X; the number of the new plan for each given plan; its columns there).
@@ -227,26 +221,16 @@ def by_source(plans: Sequence[ViewPlan]) -> tuple[list[ViewPlan], np.ndarray, li
             found.append(first)
             continue
         cuts: list[Any] = [plans[v].columns for v in members]
-        union, at = np.unique(np.concatenate(cuts), return_inverse=True)
+        union = np.unique(np.concatenate(cuts))
         names: dict[int, Any] = {}
-        for v, cut, there in zip(members, cuts, np.split(at, np.cumsum([len(c) for c in cuts])[:-1]), strict=True):
-            columns[v] = there
+        for v, cut in zip(members, cuts, strict=True):
+            columns[v] = np.searchsorted(union, cut)
             names.update(zip(cut.tolist(), plans[v].column_names or (), strict=False))
         found.append(replace(first, columns=union, column_names=[names[c] for c in union.tolist()] if names else None))
     return found, number, columns
 
 
-def check_state(kernels):
-    """Makes the views of a list that was read, and refuses kernels that banks cannot use.
-
-    Version 1 of its tag has no transformers, version 2 has no `known`.
-    """
-    own = vars(kernels)
-    kernels.view_plans = [ViewPlan.from_state(view) for view in own.pop("view_states")]
-    kernels.training_facts = facts_of_state(own.pop("known"), _checked_sizes(kernels), len(kernels.view_plans))
-
-
-def _checked_sizes(kernels):
+def check_kernels(kernels):
     """{view: number of features}, or a ValueError if banks cannot use the kernels of a file."""
     check(kernels.M > 0, "there are no kernels")
     sizes = kernels.n_features if isinstance(kernels.n_features, dict) else {None: kernels.n_features}

@@ -1,6 +1,7 @@
 """Several sources of the same examples in one container that scikit-learn can index and split."""
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ import scipy.sparse as sp
 
 from .._validation import one_line
 from .base import len_
-from .frames import has_ids, listed
+from .frames import cut, has_ids, listed
 from .ids import check_rows, matched, positions, take, unfit
 
 
@@ -74,10 +75,9 @@ class Views:
         self._present: dict[str, np.ndarray | None]
         self._data, self._present, self._ids, self._n = matched(given, ids, examples)
 
-    @classmethod
-    def _of(cls, data, present, ids, n):
-        views = object.__new__(cls)
-        views._data, views._present, views._ids, views._n = data, present, ids, n
+    def _with(self, data, present):
+        views = copy(self)
+        views._data, views._present = data, present
         return views
 
     @property
@@ -164,7 +164,7 @@ class Views:
 
     def copy(self) -> Self:
         """A new Views of the same data."""
-        return Views._of(dict(self._data), dict(self._present), self._ids, self._n)
+        return self._with(dict(self._data), dict(self._present))
 
     def to_dict(self) -> dict[str, Any]:
         """{name: data}; a ValueError if examples lack a view, which a dict cannot express."""
@@ -184,7 +184,7 @@ class Views:
         if keys.dtype.kind not in "UO":
             keys = np.asarray(self.names, object)[positions(keys, len(self._data))]
         names = [self._known(str(name)) for name in keys]
-        return Views._of({n: self._data[n] for n in names}, {n: self._present[n] for n in names}, self._ids, self._n)
+        return self._with({n: self._data[n] for n in names}, {n: self._present[n] for n in names})
 
     def _cut(self, rows):
         data, present = {}, {}
@@ -193,12 +193,14 @@ class Views:
             at, some = (rows, None) if mask is None else ((np.cumsum(mask) - 1)[rows[mask[rows]]], mask[rows])
             data[name] = None if x is None else take(x, at)
             present[name] = None if some is None or some.all() else some
-        return Views._of(data, present, None if self._ids is None else self._ids[rows], len(rows))
+        views = self._with(data, present)
+        views._ids, views._n = cut(self._ids, rows), len(rows)
+        return views
 
     def with_nothing(self, names: list[str]) -> Self:
         """A Views with additional views that no example has."""
         none = dict.fromkeys(names)
-        return Views._of(self._data | none, self._present | none, self._ids, self._n)
+        return self._with(self._data | none, self._present | none)
 
     def filled(self) -> tuple[dict[str, Any], dict[str, np.ndarray | None]]:
         """({name: data with a row for every example}, {name: mask (n,) or None}).
