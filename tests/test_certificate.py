@@ -119,19 +119,6 @@ def test_examples_left_out_of_a_certificate_count_with_their_costs(loss):
     np.testing.assert_allclose(problem.conjugates(a[:, rows], rows), problem.conjugates(a), rtol=1e-12)
 
 
-@pytest.mark.parametrize("off", [0, 1])
-def test_one_infeasible_output_of_two_is_not_certified(off):
-    """Issue 11, point 24. With an intercept Σa = 0 holds for every output, or there is no dual point."""
-    Ks, y = make_problem(n=30)
-    problem = Problem(DenseBank(np.moveaxis(Ks, 0, 2), normalize=None), [y, -y], losses.get("hinge"), LpNorm(2))
-    a = np.zeros((2, 30))
-    a[:, [np.argmax(y), np.argmin(y)]] = [[0.5, -0.5], [-0.5, 0.5]]
-    theta, b = np.full(4, 0.5), np.zeros(2)
-    assert np.isfinite(certify(problem, Ks, theta, a, b).gap)
-    a[off, np.argmax(y)] *= 0.5
-    assert certify(problem, Ks, theta, a, b).dual == -np.inf
-
-
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("loss", sorted(losses.LOSSES))
 def test_a_problem_is_refused_with_examples_of_cost_0_where_it_is_refused_without_them(loss, intercept):

@@ -44,7 +44,6 @@ _NUMBER = re.compile(r"[<|][biuf][1248]")
 _KEYS = (str, int, float, type(None), np.generic)  # keys of dicts
 _PAIRWISE, _PROCESS = "sklearn.metrics.pairwise", "sklearn.gaussian_process.kernels"
 _FUNCTIONS = ("_kernel", "_similarity", "_distances")
-_WORDS = {tuple: "tuple", set: "set", frozenset: "frozenset"}
 _MAKERS = {"tuple": tuple, "set": set, "frozenset": frozenset, "slice": lambda items: slice(*items), "pairs": dict}
 
 
@@ -207,10 +206,9 @@ class Encoder:
             return {"is": "entry", "of": self._aside(np.asarray(value))}
         if isinstance(value, os.PathLike):
             return os.fspath(value)
-        if type(value) in _WORDS:
-            return {"is": _WORDS[type(value)], "items": self._list(value, where)}
-        if type(value) is slice:
-            return {"is": "slice", "items": self._list([value.start, value.stop, value.step], where)}
+        if type(value) in (tuple, set, frozenset, slice):
+            items = [value.start, value.stop, value.step] if type(value) is slice else value
+            return {"is": type(value).__name__, "items": self._list(items, where)}
         if isinstance(value, dict):
             return self._dict(value, where)
         if sp.issparse(value) and value.format == "csr":

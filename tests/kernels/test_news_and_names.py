@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
@@ -151,19 +150,6 @@ def test_columns_are_found_from_either_end_by_names_and_masks():
     np.testing.assert_array_equal(shuffled.cut(None, [0, 2], ["p", "r"]), X[:, [0, 2]])
     assert arrays.labels(None, [2, 0]) == ["r", "p"] and plain.labels(None, [2, 0]) == [2, 0]
     assert ViewArrays({"v": frame}).labels("v", [1]) == ["v: q"]
-
-
-def test_infinity_and_gaps_are_named_by_their_columns():
-    for value, said in ((np.inf, "infinity"), (-np.inf, "infinity"), (np.nan, "NaN")):
-        x = X.copy()
-        x[3, 2] = value
-        for table in (x, sp.csr_matrix(x)):
-            with pytest.raises(ValueError, match=f"{said} in column.*2"):
-                KernelList.from_spec([RBF(0.1)], table).views(table)
-    x[5, 1] = np.nan
-    found = KernelList.from_spec([("k", RBF(0.1), [1, 2], "zero")], x)
-    (view,) = found.views(x)
-    assert np.flatnonzero(~view.present).tolist() == [3, 5] and not view.X[[3, 5]].any()
 
 
 def test_an_example_may_lack_a_view_or_have_a_gap_in_it():

@@ -43,10 +43,6 @@ def fit(kernels, X, **params):
     return MKLClassifier(kernels, tol=1e-7, **params).fit(X, y[: len(X) if hasattr(X, "__len__") else X.shape[0]])
 
 
-def cut(x, rows):
-    return [x[i] for i in rows] if isinstance(x, list) else x[rows]
-
-
 @pytest.mark.parametrize("features", ["never", "auto"])
 @pytest.mark.parametrize("make", [
     lambda: [("a", PIPE, RBF(gamma=0.3))],
@@ -90,14 +86,6 @@ def test_kernels_of_the_same_columns_see_what_their_own_transformer_makes():
     for m, step in enumerate(steps):
         x = A[:, :3] if step is None else clone(step).fit_transform(A[:, :3])
         np.testing.assert_allclose(Linear()(np.asarray(views[found.view_of[m]].X)), x @ x.T, atol=1e-8)
-
-
-def test_widths_are_those_of_what_comes_out_and_weights_are_handed_on():
-    weight = np.where(np.arange(N) < 20, 1.0, 3.0)
-    kernels = KernelList.from_spec([("a", StandardScaler(), RBF(gamma="scale"))], A, weights=weight)
-    scaled = StandardScaler().fit(A, sample_weight=weight).transform(A)
-    assert kernels.kernels[0].gamma == pytest.approx(RBF(gamma="scale").resolve(scaled, weight).gamma)
-    assert kernels.names == ["a"]
 
 
 def test_parameters_of_both_are_searched_by_name():

@@ -4,7 +4,6 @@ import pickle
 from dataclasses import FrozenInstanceError
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.preprocessing import StandardScaler
 
@@ -25,14 +24,6 @@ def test_a_plan_is_frozen_and_fitting_makes_another():
     again = plan.fitted(ViewArrays(X + 1.0), None)
     np.testing.assert_allclose(again.transformer.fitted.mean_, before + 1.0)
     np.testing.assert_array_equal(plan.transformer.fitted.mean_, before)
-
-
-def test_kernels_of_the_same_columns_share_a_plan_and_gaps_are_zero_only_where_all_say_so():
-    specs = [("a", RBF(1.0), [0, 1], "zero"), ("b", Linear(), [0, 1]), ("c", RBF(1.0), [2], "zero")]
-    kernels = KernelList.from_spec(specs, X)
-    assert kernels.view_of.tolist() == [0, 0, 1]
-    assert [plan.zero for plan in kernels.view_plans] == [False, True]
-    assert [plan.is_plain for plan in kernels.view_plans] == [True, False]
 
 
 def test_a_plan_says_what_it_reads_and_what_it_is_called():
@@ -57,35 +48,9 @@ def test_a_file_says_the_whole_plan():
         assert again.to_state() == plan.to_state()
 
 
-def test_views_of_one_table_merge_into_one_and_columns_keep_their_names():
-    frame = pd.DataFrame(X, columns=list("abcde"))
-    specs = [("p", Linear(), ["d", "a"]), ("q", Linear(), ["a", "b"]), ("r", Linear()), ("z", Linear(), ["c"], "zero")]
-    kernels = KernelList.from_spec(specs, frame)
-    merged, columns = kernels.by_source()
-    assert merged.view_of.tolist() == [0, 0, 1, 2] and kernels.n_views == 4
-    assert [plan.column_names for plan in merged.view_plans] == [["a", "b", "d"], None, ["c"]]
-    views = merged.views(frame)
-    for m, cut in enumerate(columns):
-        found = views[merged.view_of[m]].X
-        wanted = kernels.views(frame)[kernels.view_of[m]].X
-        np.testing.assert_array_equal(found if cut is None else found[:, cut], wanted)
-
-
 def test_a_pickled_list_takes_examples_that_lack_a_view_which_no_kernel_sees():
     ids = np.arange(12)
     data = Views({"x": X[:8], "z": X}, ids={"x": ids[:8], "z": ids})
     kernels = KernelList.from_spec([("z", RBF(1.0), "z"), Identity()], data)
     for one in (kernels, pickle.loads(pickle.dumps(kernels))):
         assert [view.present for view in one.views(data)] == [None, None]
-
-
-def test_an_example_lacks_a_view_that_is_missing_or_has_gaps():
-    """Issue 11, point 24: both kinds at once."""
-    table = X.copy()
-    table[1, 0] = np.nan
-    present = np.arange(12) != 5
-    views = Views({"all": X, "x": table[present]}, ids={"all": np.arange(12), "x": np.flatnonzero(present)})
-    plan = KernelList.from_spec([("k", RBF(1.0), "x", "zero"), ("l", Linear(), "all")], views).view_plans[0]
-    arrays = ViewArrays(views)
-    lacking = np.flatnonzero(~plan.before_transformer(arrays).present)
-    assert lacking.tolist() == [1, 5]

@@ -194,20 +194,6 @@ def test_a_product_says_itself_which_source_may_be_missing():
         MKLClassifier([On("x", RBF(0.5)) * On("z", RBF(0.5), missing="none")]).fit(X, y)
 
 
-def test_a_product_is_0_where_an_example_lacks_any_of_its_views():
-    """Issue 11, point 24. Each view lacks other examples, one of them both; the rest is the product of both."""
-    u, v = np.random.default_rng(0).normal(size=(2, 7, 2))
-    u[[0, 3]], v[[3, 5]] = np.nan, np.nan
-    X = Views({"u": u, "v": v})
-    kernels = KernelList.from_spec([("both", On("u", RBF(0.5)) * On("v", RBF(0.2)), None, "zero")], X)
-    here = np.array([False, True, True, False, True, False, True])
-    np.testing.assert_array_equal(kernels.views(X)[0].present, here)
-    K = PairwiseBank(kernels, X, normalize=None).combined(np.ones(1))
-    wanted = np.zeros((7, 7))
-    wanted[np.ix_(here, here)] = RBF(0.5)(u[here]) * RBF(0.2)(v[here])
-    np.testing.assert_allclose(K, wanted, rtol=1e-6)
-
-
 def test_missing_entries_stay_missing_in_the_arrays_that_were_given():
     """Issue 11, point 24. Of strings, categories and numbers, whatever `fit` and `predict` put there for themselves."""
     strings = np.array(["ACGT", None, "CCGT", "ACGA", "GGTA", ""], object)

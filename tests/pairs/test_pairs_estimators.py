@@ -18,23 +18,6 @@ y = np.outer(LEFT[:, 0], RIGHT[:, 1]).ravel()
 KERNELS = Pairwise([("line", Linear()), ("near", RBF(gamma=1.0))], [("flat", Linear()), ("wide", RBF(gamma="scale"))])
 
 
-@pytest.mark.parametrize("setting", ["pair", "left", "right", "both"])
-def test_a_split_keeps_apart_what_is_to_be_new(setting):
-    split = PairSplit(setting, n_splits=3, random_state=4)
-    folds = list(split.split(X, y))
-    assert len(folds) == split.get_n_splits() == (9 if setting == "both" else 3)
-    tested = np.concatenate([test for _, test in folds])
-    np.testing.assert_array_equal(np.sort(tested), np.arange(len(X)))
-    for train, test in folds:
-        assert not set(train) & set(test)
-        shared = [bool(set(X.index[train, side]) & set(X.index[test, side])) for side in (0, 1)]
-        assert shared == {"pair": [1, 1], "left": [0, 1], "right": [1, 0], "both": [0, 0]}[setting]
-        if setting != "both":
-            assert len(train) + len(test) == len(X)
-    again = [test for _, test in PairSplit(setting, 3, 4).split(X.index)]
-    assert all(np.array_equal(a, b) for a, b in zip(again, (test for _, test in folds), strict=True))
-
-
 @pytest.mark.parametrize("wrong, match", [
     (lambda: PairSplit("new"), "setting"), (lambda: PairSplit(n_splits=1), "n_splits=1"),
     (lambda: next(PairSplit("left", 20).split(X)), "14 left objects"),
@@ -111,14 +94,3 @@ def test_kernels_of_a_side_have_names_for_a_search():
         clone(model).set_params(kernels__left__far__gamma=1.0)
     with pytest.raises(ValueError, match="left='precomputed' is no list of named kernels"):
         Pairwise("precomputed", [Linear()]).set_params(left__near__gamma=1.0)
-
-
-@pytest.mark.parametrize("setting", ["pair", "left", "right", "both"])
-def test_the_seed_makes_the_folds(setting):
-    """Issue 11, point 24."""
-    index = np.indices((9, 8)).reshape(2, -1).T
-
-    def folds(seed):
-        return [test.tolist() for _, test in PairSplit(setting, n_splits=3, random_state=seed).split(index)]
-
-    assert folds(1) == folds(1) != folds(2) and folds(0) == folds(None)

@@ -28,6 +28,7 @@ class BaseKernel(Stored, BaseEstimator):
     family: str | None = None
     exempt = False  # from normalisation and from the check for variance
     psd = True  # positive semidefinite for every parameter that the constructor accepts
+    plain = False  # it is B itself
     constant = False  # the same value for all pairs, hence a function of every base
     encoding: tuple | None = None  # (alphabet, unknown) of the Sequences that a string kernel takes
     shortest = 0  # letters of its shortest word: it is 0 for a sequence with fewer letters
@@ -57,7 +58,7 @@ class BaseKernel(Stored, BaseEstimator):
 
         Compiled loops compute the degrees 0, 1, 2, …; for another degree banks call `from_base`.
         """
-        return None
+        return (1, 1.0, 0.0) if self.plain else None
 
     def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:
         """Writes k into `out`, which may be B; sx, sy are B(x, x) and B(y, y), shaped to broadcast with B."""

@@ -90,11 +90,9 @@ def plan_of(request: Request, arrays: ViewArrays, join: Any, signature: Hashable
     if spec.missing not in ("error", "zero"):
         raise ValueError(f'missing={spec.missing!r} of {spec.name or kernel} must be "error" or "zero".')
     zero = spec.missing == "zero"
-    blind = ViewPlan(next(iter(arrays.X)), NO_COLUMNS, [], join=join, zero=zero, reads=kernel.reads)
-    if join is not None:
-        return id(join), blind, ""
-    if kernel.base == "same" and spec.columns is None and not zero:
-        return "nothing", blind, "all"
+    if join is not None or kernel.base == "same" and spec.columns is None and not zero:  # it looks at no column
+        plan = ViewPlan(next(iter(arrays.X)), NO_COLUMNS, [], join=join, zero=zero, reads=kernel.reads)
+        return ("nothing", plan, "all") if join is None else (id(join), plan, "")
     name, columns, label = arrays.resolve(spec.columns, spec.name)
     before = None if transformer is None else Pipe(transformer)
     names = arrays.names(name, columns)

@@ -317,6 +317,7 @@ class Fitted(Kernel):
     """
 
     base = "gram"
+    plain = True
     reads = "anything"
     psd = False
 
@@ -336,13 +337,6 @@ class Fitted(Kernel):
 
     def diag(self, X: Any) -> np.ndarray:
         return np.diag(self(X)).copy()
-
-    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:
-        out[...] = B
-        return out
-
-    def form(self) -> tuple[float, float, float] | None:
-        return 1, 1.0, 0.0
 
 
 def as_kernel(kernel: Any) -> Kernel:

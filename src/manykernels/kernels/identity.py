@@ -18,8 +18,6 @@ class Identity(Kernel):
 
     file_tag = ("kernel/identity", 1)
     base = "same"
+    plain = True
     reads = "nothing"
     exempt = True
-
-    def form(self) -> tuple[float, float, float] | None:
-        return 1, 1.0, 0.0

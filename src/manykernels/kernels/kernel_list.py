@@ -218,7 +218,7 @@ class KernelList(Stored):
         if plan.join is not None or plan.columns is None or any(columns is None for columns in seen):
             return plan
         own = seen[0] if len(seen) == 1 else np.unique(np.concatenate(seen))
-        if np.array_equal(own, plan.columns):
+        if own is plan.columns or np.array_equal(own, plan.columns):
             return plan
         names = plan.column_names and [plan.column_names[k] for k in np.searchsorted(plan.columns, own)]
         return replace(plan, columns=own, column_names=names)

@@ -19,10 +19,8 @@ class Linear(Kernel):
 
     file_tag = ("kernel/linear", 1)
     base = "dot"
+    plain = True
     family = "features"
-
-    def form(self) -> tuple[float, float, float] | None:
-        return 1, 1.0, 0.0
 
     def features(self, X: Any) -> Any:
         """X itself, (n, d)."""

@@ -42,8 +42,8 @@ class BlockSide:
         """The side of some examples, by a slice or an index array; of `cached` B it needs no examples."""
         cache, at = self.cache if cached else None, (..., rows)
         x = None if cache is not None else cut(self.x, at if isinstance(self.x, np.ndarray) else rows)
-        parts = (cut(known, at) for known in (self.own, self.square, self.index, self.factor))
-        return BlockSide(x, *parts, cache, cut(self.task, rows), self.bounds)
+        own, square, index = self.own[rows], cut(self.square, rows), cut(self.index, rows)
+        return BlockSide(x, own, square, index, cut(self.factor, at), cache, cut(self.task, rows), self.bounds)
 
     def double(self, kind):
         """The same examples in float64, with B(x, x) and ‖x‖² computed from the stored x."""

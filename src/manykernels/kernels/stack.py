@@ -248,7 +248,7 @@ class KernelStack:
         part.given, link = self.given, self.link()
         part.ids, part.train_ids = cut(self.ids, rows), cut(self.train_ids, cols)
         if link is not None:
-            part._origin, part._link = link[0], (link[0], cut(link[1], rows), cut(link[2], cols))
+            part._link = link[0], cut(link[1], rows), cut(link[2], cols)
         return part
 
     def __array__(self, dtype=None, copy=None):
