@@ -27,7 +27,7 @@ ROOMS = (
 EXTRAS = {  # by the last part of the module
     "plots": "matplotlib", "sequence_plots": "matplotlib", "hdf5": "h5py", "zarr": "zarr",
     "tables": "pyarrow", "collection": "dask", "streaming": "dask", "reference": "pyfaidx", "peaks": "pyfaidx",
-    "negatives": "pyfaidx", "training": "pyfaidx", "scores": "pyfaidx", "delta_svm": "pyfaidx",
+    "training": "pyfaidx", "scores": "pyfaidx", "kmers": "pyfaidx",
 }  # fmt: skip
 # classes that the README and the tables of docs/ call and that are not ours
 OUTSIDE = {

@@ -16,7 +16,7 @@ from manykernels.banks.words.tables import TableBank
 from manykernels.kernels import RBF, KernelList
 from manykernels.sequences import Alphabet
 from manykernels.solvers import checkpoint_file
-from manykernels.strings import GappedKmer, Mismatch, Spectrum, _window_pairs, word_table
+from manykernels.strings import GappedKmer, Mismatch, Spectrum, _words, word_table
 from manykernels.strings.word_table import WindowTable
 
 LETTERS = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY"}
@@ -35,7 +35,7 @@ def texts(lengths, letters="ACGT", seed=0):
 )
 def test_pairs_by_bits_are_those_of_loops_over_windows(kernel, both, monkeypatch):
     """Lengths around one and two chunks of 64 letters, too short sequences, unknown letters."""
-    monkeypatch.setattr(_window_pairs, "WORDS_PER_PAIR", 0)
+    monkeypatch.setattr(_words, "WORDS_PER_PAIR", 0)
     kernel = kernel.set_params(unknown="ignore", reverse_complement=both)
     X = texts([1, 4, 15, 50, 51, 65, 101], "ACGT" * 6 + "N")
     l, c = kernel.mismatches(4)  # noqa: E741
@@ -54,7 +54,7 @@ def test_pairs_by_bits_are_those_of_loops_over_windows(kernel, both, monkeypatch
 
 
 def test_pairs_of_proteins_by_bits(monkeypatch):
-    monkeypatch.setattr(_window_pairs, "WORDS_PER_PAIR", 0)
+    monkeypatch.setattr(_words, "WORDS_PER_PAIR", 0)
     kernel = GappedKmer(4, 2, alphabet="protein")
     X = texts([3, 40, 70], "ACD") + texts([66], LETTERS["protein"])
     np.testing.assert_array_equal(kernel(X), matrix(kernel, X))

@@ -1,9 +1,11 @@
 """Every field of a table belongs to the column that the header names: no line is shifted, and none is lost."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from tables import run
+from tables import done, refused, run
 
 N = 40
 rng = np.random.default_rng(0)
@@ -13,12 +15,12 @@ ROWS = [",".join(f"{value:.3f}" for value in x) for x in X]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("widths")
-    write(folder / "d.csv", "a,b,c,y", [f"{row},{y}" for row, y in zip(ROWS, Y, strict=True)])
-    write(folder / "new.csv", "a,b,c", ROWS)
-    assert run("fit", folder / "d.csv", "-t", "y", "-C", "1", "-o", folder / "m.mk").exit_code == 0
-    return folder
+def made(tmp_path_factory):
+    home = tmp_path_factory.mktemp("widths")
+    write(home / "d.csv", "a,b,c,y", [f"{row},{y}" for row, y in zip(ROWS, Y, strict=True)])
+    write(home / "new.csv", "a,b,c", ROWS)
+    done(f"fit {home}/d.csv -t y -C 1 -o {home}/m.mk")
+    return home
 
 
 def write(path, head, rows):
@@ -28,16 +30,16 @@ def write(path, head, rows):
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "txt"])
 @pytest.mark.parametrize("lines", [[0], range(N)], ids=["the first line", "every line"])
-def test_an_empty_field_at_the_end_shifts_nothing(folder, tmp_path, kind, lines):
-    write(tmp_path / f"x.{kind}", "a,b,c", [row + "," * (k in lines) for k, row in enumerate(ROWS)])
-    found = run("predict", folder / "m.mk", tmp_path / f"x.{kind}")
-    assert found.exit_code == 0 and found.stdout == run("predict", folder / "m.mk", folder / "new.csv").stdout
+def test_an_empty_field_at_the_end_shifts_nothing(folder, kind, lines):
+    write(Path(f"x.{kind}"), "a,b,c", [row + "," * (k in lines) for k, row in enumerate(ROWS)])
+    found = done(f"predict m.mk x.{kind}")
+    assert found.stdout == run("predict m.mk new.csv").stdout
 
 
-def test_a_fit_with_an_empty_field_at_the_end_learns_the_columns_of_the_header(folder, tmp_path):
-    write(tmp_path / "d.csv", "y,a,b,c", [f"{y},{row}," for row, y in zip(ROWS, Y, strict=True)])
-    assert run("fit", tmp_path / "d.csv", "-t", "y", "-C", "1", "-o", tmp_path / "m.mk").exit_code == 0
-    own, known = (run("predict", place / "m.mk", folder / "new.csv").stdout for place in (tmp_path, folder))
+def test_a_fit_with_an_empty_field_at_the_end_learns_the_columns_of_the_header(folder):
+    write(Path("own.csv"), "y,a,b,c", [f"{y},{row}," for row, y in zip(ROWS, Y, strict=True)])
+    done("fit own.csv -t y -C 1 -o own.mk")
+    own, known = (done("predict", model, "new.csv").stdout for model in ("own.mk", "m.mk"))
     assert own == known
 
 
@@ -54,45 +56,40 @@ def test_a_fit_with_an_empty_field_at_the_end_learns_the_columns_of_the_header(f
     ],
     ids=["a number", "NA", "two empty fields", "names of rows", "only the first line", "only the last line"],
 )
-def test_fields_without_a_name_are_refused(folder, tmp_path, kind, change):
-    write(tmp_path / f"x.{kind}", "a,b,c", [change(k, row) for k, row in enumerate(ROWS)])
-    found = run("predict", folder / "m.mk", tmp_path / f"x.{kind}")
-    assert found.exit_code == 1 and found.stdout == ""
-    assert "more fields than the header, which has 3" in found.stderr
+def test_fields_without_a_name_are_refused(folder, kind, change):
+    write(Path(f"x.{kind}"), "a,b,c", [change(k, row) for k, row in enumerate(ROWS)])
+    assert "more fields than the header, which has 3" in refused(f"predict m.mk x.{kind}")
 
 
-def test_a_table_without_a_header_is_refused(tmp_path):
-    (tmp_path / "d.csv").write_text("".join(f"{row},{y}\n" for row, y in zip(ROWS, Y, strict=True)))
-    found = run("fit", tmp_path / "d.csv", "-t", "1", "-C", "1", "-o", tmp_path / "m.mk")
-    assert found.exit_code == 1 and "looks like data" in found.stderr and not (tmp_path / "m.mk").exists()
+def test_a_table_without_a_header_is_refused():
+    Path("d.csv").write_text("".join(f"{row},{y}\n" for row, y in zip(ROWS, Y, strict=True)))
+    said = refused("fit d.csv -t 1 -C 1 -o m.mk")
+    assert "looks like data" in said and not Path("m.mk").exists()
 
 
-def test_scores_without_a_header_are_refused(tmp_path):
+def test_scores_without_a_header_are_refused():
     letters = rng.choice(list("ACGT"), (N, 30))
-    (tmp_path / "s.tsv").write_text("".join(f"{''.join(s)}\t{v:.2f}\n" for s, v in zip(letters, X[:, 0], strict=True)))
-    found = run("gkm", "train", "--scores", tmp_path / "s.tsv", tmp_path / "g", "-l", "6", "-k", "4")
-    assert found.exit_code == 1 and "looks like data" in found.stderr
+    Path("s.tsv").write_text("".join(f"{''.join(s)}\t{v:.2f}\n" for s, v in zip(letters, X[:, 0], strict=True)))
+    assert "looks like data" in refused("gkm train --scores s.tsv g -l 6 -k 4")
 
 
-def test_whole_numbers_may_be_names_and_are_noted(tmp_path):
-    write(tmp_path / "d.csv", "5340,1956,2020", [f"{x[0]},{x[1]},{y}" for x, y in zip(X, Y, strict=True)])
-    found = run("fit", tmp_path / "d.csv", "-t", "2020", "-C", "1", "-o", tmp_path / "m.mk")
-    assert found.exit_code == 0 and "the names of the columns are numbers (5340, 1956, 2020)" in found.stderr
+def test_whole_numbers_may_be_names_and_are_noted():
+    write(Path("d.csv"), "5340,1956,2020", [f"{x[0]},{x[1]},{y}" for x, y in zip(X, Y, strict=True)])
+    found = done("fit d.csv -t 2020 -C 1 -o m.mk")
+    assert "the names of the columns are numbers (5340, 1956, 2020)" in found.stderr
 
 
 @pytest.mark.parametrize("sep", [";", "\t", "|"])
 @pytest.mark.parametrize("decimal", [".", ","])
-def test_another_separator_is_named_with_its_cure(tmp_path, sep, decimal):
+def test_another_separator_is_named_with_its_cure(sep, decimal):
     rows = [sep.join(["a", "b", "c"]), *(sep.join(f"{v:.3f}".replace(".", decimal) for v in x) for x in X)]
-    (tmp_path / "d.csv").write_text("\n".join(rows))
-    found = run("fit", tmp_path / "d.csv", "-t", "c", "-C", "1", "-o", tmp_path / "m.mk")
-    assert found.exit_code == 1 and f"separates fields by {sep!r}: save it with commas" in found.stderr
+    Path("d.csv").write_text("\n".join(rows))
+    assert f"separates fields by {sep!r}: save it with commas" in refused("fit d.csv -t c -C 1 -o m.mk")
 
 
 @pytest.mark.parametrize("kind", ["csv", "txt"])
 @pytest.mark.parametrize("head", ["größe,y", "a,y"])
-def test_a_file_of_latin_letters_is_told_to_be_utf_8(tmp_path, kind, head):
+def test_a_file_of_latin_letters_is_told_to_be_utf_8(kind, head):
     rows = [f"{'ä' if y else 'b'},{y}" for y in Y]
-    (tmp_path / f"d.{kind}").write_bytes("\n".join([head, *rows]).encode("latin-1"))
-    found = run("fit", tmp_path / f"d.{kind}", "-t", "y", "-C", "1", "-o", tmp_path / "m.mk")
-    assert found.exit_code == 1 and "save it as UTF-8" in found.stderr
+    Path(f"d.{kind}").write_bytes("\n".join([head, *rows]).encode("latin-1"))
+    assert "save it as UTF-8" in refused(f"fit d.{kind} -t y -C 1 -o m.mk")

@@ -1,17 +1,18 @@
 """What newcomers stumbled over: tables as people have them, and what is said of them."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from manykernels import load
-from tables import patients, run
+from tables import done, json_of, refused, run
 
 
 @pytest.fixture(scope="module")
-def survey(tmp_path_factory):
+def made(tmp_path_factory):
     """Numbers with words among them, dates, remarks, ids, a nearly empty column, categories with gaps."""
     rng, n = np.random.default_rng(0), 90
     frame = pd.DataFrame({"who": [f"R{i:03d}" for i in range(n)], "age": rng.normal(50, 9, n)})
@@ -24,16 +25,15 @@ def survey(tmp_path_factory):
     frame["rare"] = np.where(np.arange(n) < 5, rng.normal(size=n), np.nan)
     frame["smokes"] = np.where(np.arange(n) % 9 == 0, None, rng.choice(["yes", "no"], n))
     frame["outcome"] = np.where(frame.age + rng.normal(0, 2, n) > 50, "sick", "well")
-    folder = tmp_path_factory.mktemp("survey")
-    frame.to_csv(folder / "survey.csv", index=False)
-    result = run("fit", folder / "survey.csv", "-t", "outcome", "-o", folder / "m.mk")
-    assert result.exit_code == 0, result.output
-    (folder / "said.txt").write_text(result.stderr)
-    return folder
+    home = tmp_path_factory.mktemp("survey")
+    frame.to_csv(home / "survey.csv", index=False)
+    result = done(f"fit {home}/survey.csv -t outcome -o {home}/m.mk")
+    (home / "said.txt").write_text(result.stderr)
+    return home
 
 
-def test_what_is_left_out_says_why_and_what_to_do(survey):
-    said = (survey / "said.txt").read_text()
+def test_what_is_left_out_says_why_and_what_to_do(folder):
+    said = Path("said.txt").read_text()
     for text in (
         "'who' is left out (90 different texts, one a row as ids are): name it with --id if it holds ids",
         "'income' is left out (numbers, but none in 3 of 90 rows, 'refused' for example): correct or empty",
@@ -47,96 +47,67 @@ def test_what_is_left_out_says_why_and_what_to_do(survey):
         assert text in said
 
 
-def test_the_target_of_the_fit_is_known_later(survey):
-    found = json.loads(run("score", survey / "m.mk", survey / "survey.csv", "--json").stdout)
-    frame = pd.read_csv(survey / "survey.csv")
+def test_the_target_of_the_fit_is_known_later(folder):
+    found = json_of("score m.mk survey.csv")
+    frame = pd.read_csv("survey.csv")
     assert found["commonest"] == pytest.approx(frame.outcome.value_counts(normalize=True).max())
-    assert found["accuracy"] > found["commonest"] and load(survey / "m.mk").target_name_ == "outcome"
+    assert found["accuracy"] > found["commonest"] and load("m.mk").target_name_ == "outcome"
 
 
 @pytest.mark.parametrize("command", ["score", "inspect", "report"])
-def test_data_without_the_target_of_the_fit_are_told_what_they_lack(survey, tmp_path, command):
-    pd.read_csv(survey / "survey.csv").drop(columns="outcome").to_csv(tmp_path / "new.csv", index=False)
-    result = run(command, survey / "m.mk", tmp_path / "new.csv")
-    assert result.exit_code == 1 and "the data lack the column 'outcome' of the fit" in result.stderr
+def test_data_without_the_target_of_the_fit_are_told_what_they_lack(folder, command):
+    pd.read_csv("survey.csv").drop(columns="outcome").to_csv("new.csv", index=False)
+    assert "the data lack the column 'outcome' of the fit" in refused(f"{command} m.mk new.csv")
 
 
-def test_ids_may_repeat_where_nothing_is_matched(survey, tmp_path):
-    frame = pd.read_csv(survey / "survey.csv")
-    pd.concat([frame, frame[:2]]).to_csv(tmp_path / "twice.csv", index=False)
-    result = run("predict", survey / "m.mk", tmp_path / "twice.csv", "--id", "who")
-    assert result.exit_code == 0 and result.stdout.splitlines()[-1].startswith("R001,"), result.output
-    result = run("fit", tmp_path / "twice.csv", "-t", "outcome", "--id", "who", "-o", tmp_path / "m.mk")
-    assert result.exit_code == 1 and "ids must differ; name another column with --id" in result.stderr
+def test_ids_may_repeat_where_nothing_is_matched(folder):
+    frame = pd.read_csv("survey.csv")
+    pd.concat([frame, frame[:2]]).to_csv("twice.csv", index=False)
+    result = done("predict m.mk twice.csv --id who")
+    assert result.stdout.splitlines()[-1].startswith("R001,")
+    assert "ids must differ; name another column with --id" in refused("fit twice.csv -t outcome --id who -o m.mk")
 
 
-def test_the_page_shows_the_columns_of_the_table_and_those_not_used(survey, tmp_path):
-    given = ("--cv", "2", "--relevance", "fast", "--stability", "0", "--groups", "who")
-    result = run("report", survey / "m.mk", survey / "survey.csv", "-o", tmp_path / "r.html", *given)
-    assert result.exit_code == 0, result.output
-    facts = json.loads((tmp_path / "r.json").read_text())
+def test_the_page_shows_the_columns_of_the_table_and_those_not_used(folder):
+    done("report m.mk survey.csv -o r.html --cv 2 --relevance fast --stability 0 --groups who")
+    facts = json.loads(Path("r.json").read_text())
     assert facts["data"]["form"] == "a table of 9 columns" and facts["target"] == "outcome"
     assert facts["data"]["unused"] == ["who", "income", "day", "born", "remark", "rare"]
-    assert "Not used by the model" in (tmp_path / "r.html").read_text()
+    assert "Not used by the model" in Path("r.html").read_text()
 
 
-def test_columns_in_large_units_hide_no_other_of_their_group(tmp_path):
+def test_columns_in_large_units_hide_no_other_of_their_group():
     rng, n = np.random.default_rng(0), 80
     y = np.arange(n) % 2
     frame = pd.DataFrame({"body.hue": y + 0.3 * rng.normal(size=n), "body.proline": rng.normal(750, 300, n), "y": y})
     frame.loc[3, "body.hue"] = np.nan
-    frame.to_csv(tmp_path / "d.csv", index=False)
-    result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk")
-    assert "'body' has gaps in 1 of 80 examples, which are filled with means" in result.stderr, result.output
-    assert json.loads(run("score", tmp_path / "m.mk", tmp_path / "d.csv", "--json").stdout)["accuracy"] > 0.9
-    found = json.loads(run("cv", tmp_path / "d.csv", "-t", "y", "-C", "1", "-p", "2", "--json").stdout)
+    frame.to_csv("d.csv", index=False)
+    said = done("fit d.csv -t y -C 1 -o m.mk").stderr
+    assert "'body' has gaps in 1 of 80 examples, which are filled with means" in said
+    assert json_of("score m.mk d.csv")["accuracy"] > 0.9
+    found = json_of("cv d.csv -t y -C 1 -p 2")
     assert found["scores"][0]["score"] > 0.9  # without scaling it is that of a coin
-    text = run("init", tmp_path / "d.csv", "-t", "y").stdout
+    text = run("init d.csv -t y").stdout
     assert 'columns = ["body.hue", "body.proline"]\nscale = true\nmissing = "zero"' in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("data.csv", "-t", "Y"), "did you mean 'y'?"),
-        (("data.csv", "-t", "name"), "has 40 different values in 40 rows, too many for classes"),
-        (("semi.csv", "-t", "y"), "separates fields by ';'"),
-        (("data.csv",), "give a table of targets with --labels"),
-    ],
-)
-def test_sentences_with_their_cure(tmp_path, monkeypatch, arguments, said):
-    monkeypatch.chdir(tmp_path)
-    patients().to_csv("data.csv", index=False)
-    patients().to_csv("semi.csv", index=False, sep=";")
-    result = run("fit", *arguments)
-    assert result.exit_code == 1 and said in result.stderr.splitlines()[-1], result.output
-
-
-def test_scale_is_for_numbers(tmp_path):
-    patients().to_csv(tmp_path / "data.csv", index=False)
-    (tmp_path / "k.toml").write_text('[[kernel]]\nkernel = "Categorical"\ncolumns = ["sex"]\nscale = true\n')
-    result = run("fit", tmp_path / "data.csv", "-t", "y", "--config", tmp_path / "k.toml", "-o", tmp_path / "m.mk")
-    assert result.exit_code == 1 and "has scale = True" in result.stderr
-    assert "true only to kernels on numbers" in result.stderr
-
-
-def test_numbers_of_rows_are_no_source(tmp_path):
+def test_numbers_of_rows_are_no_source():
     """An index that was written into the file, and ids that count the patients: of sorted rows they tell the class."""
     rng, n = np.random.default_rng(2), 60
     frame = pd.DataFrame({"x": rng.normal(size=n), "visits": rng.integers(0, 9, n), "id": 101 + rng.permutation(n)})
     frame["y"] = np.repeat(["a", "b"], n // 2)
-    frame.to_csv(tmp_path / "d.csv")
-    result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk", "--json")
+    frame.to_csv("d.csv")
+    result = done("fit d.csv -t y -C 1 -o m.mk --json")
     assert {row["kernel"] for row in json.loads(result.stdout)["weights"]} > {"x", "visits", "all numbers, RBF 1"}
     assert "'Unnamed: 0', 'id' are left out (numbers of the rows): a configuration may name it" in result.stderr
 
 
-def test_groups_of_columns_are_named_and_a_model_that_is_written_over(tmp_path):
+def test_groups_of_columns_are_named_and_a_model_that_is_written_over():
     rng, n = np.random.default_rng(3), 40
     frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=["Sepal.Length", "Sepal.Width", "x"])
     frame["y"] = np.repeat(["a", "b"], n // 2)
-    frame.to_csv(tmp_path / "d.csv", index=False)
-    first, again = (run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk") for _ in range(2))
+    frame.to_csv("d.csv", index=False)
+    first, again = (done("fit d.csv -t y -C 1 -o m.mk") for _ in range(2))
     assert (
         "7 kernels: an RBF on one column of numbers; 'Sepal': RBF and Laplacian of 3 widths each on 2 columns of"
         in first.stderr

@@ -1,20 +1,20 @@
 """The command line says what new data have and the training data had not, and does not depend on units (issue 11)."""
 
 import io
-import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from manykernels import MKLClassifier, load
-from tables import run
+from tables import done, json_of, refused, run
 
 RNG, N = np.random.default_rng(0), 60
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def made(tmp_path_factory):
     """A table with categories, and a model of it."""
     frame = pd.DataFrame({"who": [f"R{i:02d}" for i in range(N)], "age": RNG.normal(50, 9, N)})
     frame["dose"], frame["site"] = np.where(np.arange(N) % 9, RNG.normal(size=N), np.nan), RNG.choice(list("abc"), N)
@@ -23,62 +23,56 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("new")
     frame.to_csv(place / "all.csv", index=False)
     frame.drop(columns="cost").to_csv(place / "d.csv", index=False)
-    fitted = run("fit", place / "d.csv", "-t", "outcome", "--id", "who", "-o", place / "m.mk")
-    assert fitted.exit_code == 0, fitted.output
+    done(f"fit {place}/d.csv -t outcome --id who -o {place}/m.mk")
     return place
 
 
 @pytest.mark.parametrize("command", ["predict", "score"])
-def test_new_categories_and_gaps_are_said_once(folder, tmp_path, command):
+def test_new_categories_and_gaps_are_said_once(folder, command):
     """Issue 11, point 6: unseen categories were silent, 9 of 50 predictions changed."""
-    plain = run(command, folder / "m.mk", folder / "d.csv", "--id", "who")
-    assert plain.exit_code == 0 and "note:" not in plain.stderr
-    frame = pd.read_csv(folder / "d.csv")
+    plain = done(f"{command} m.mk d.csv --id who")
+    assert "note:" not in plain.stderr
+    frame = pd.read_csv("d.csv")
     frame.loc[[3, 8], "site"] = "Mars"
     frame.loc[[5], "site"] = None
-    frame.to_csv(tmp_path / "new.csv", index=False)
-    result = run(command, folder / "m.mk", tmp_path / "new.csv", "--id", "who")
-    assert result.exit_code == 0, result.output
-    said = "'site' has categories that no training example has in 2 of 60 examples (R03, R08; 'Mars', for example)"
+    frame.to_csv("new.csv", index=False)
+    result = done(f"{command} m.mk new.csv --id who")
+    said = "column 'site' has new categories, 'Mars' for example, in 2 of 60 examples (R03, R08)"
     assert result.stderr.count(said) == 1
-    assert result.stderr.count("'site' is missing in 1 of 60 examples (R05)") == 1
-    quiet = run(command, folder / "m.mk", tmp_path / "new.csv", "--id", "who", "-q")
-    assert quiet.exit_code == 0 and quiet.stderr == ""
+    assert result.stderr.count("column 'site' is missing in 1 of 60 examples (R05)") == 1
+    assert done(f"{command} m.mk new.csv --id who -q").stderr == ""
 
 
-def test_scores_of_a_regression_do_not_depend_on_the_unit(folder, tmp_path):
+def test_scores_of_a_regression_do_not_depend_on_the_unit(folder):
     """Issue 11, point 2: the squared loss here as in Python."""
-    frame, found = pd.read_csv(folder / "all.csv").drop(columns="outcome"), []
+    frame, found = pd.read_csv("all.csv").drop(columns="outcome"), []
     for unit, constant in ((1.0, 0.0), (1e3, 0.0), (1e-3, 0.0), (1.0, 500.0)):
-        frame.assign(cost=unit * frame.cost + constant).to_csv(tmp_path / "d.csv", index=False)
-        given = (tmp_path / "d.csv", "-t", "cost", "--id", "who", "--task", "regression")
-        result = run("cv", *given, "-C", "1", "-p", "2", "--folds", "3", "--json")
-        assert result.exit_code == 0, result.output
-        found.append(json.loads(result.stdout)["scores"][0]["score"])
+        frame.assign(cost=unit * frame.cost + constant).to_csv("d.csv", index=False)
+        result = json_of("cv d.csv -t cost --id who --task regression -C 1 -p 2 --folds 3")
+        found.append(result["scores"][0]["score"])
     assert found[0] > 0.5
     np.testing.assert_allclose(found, found[0], atol=0.01)
 
 
-def test_words_of_unequal_lengths_have_their_cure_in_the_configuration(tmp_path):
+def test_words_of_unequal_lengths_have_their_cure_in_the_configuration():
     """Issue 11, point 7: what the note asks for can be given, and is chosen unasked."""
     lines, rng = [], np.random.default_rng(0)
     for i in range(40):
         word = "".join(rng.choice(list("ACGT"), 20, p=[0.4, 0.2, 0.2, 0.2] if i % 2 else [0.2, 0.2, 0.2, 0.4]))
         lines += [f">s{i} kind={i % 2}", word * (1 + i % 3)]
-    (tmp_path / "s.fa").write_text("\n".join(lines) + "\n")
-    given = (tmp_path / "s.fa", "-t", "kind", "-o", tmp_path / "m.mk")
-    assert 'normalize="spherical"' in run("fit", *given, "--normalize", "multiplicative").stderr
-    assert "normalize" not in run("fit", *given).stderr and load(tmp_path / "m.mk").normalize_ == "spherical"
-    wrong = run("fit", *given, "--normalize", "spheric")
-    assert wrong.exit_code == 1 and "give auto, exact, multiplicative, spherical, trace, none" in wrong.stderr
-    assert run("fit", *given, "--normalize", "none").exit_code == 0 and load(tmp_path / "m.mk").normalize is None
-    config = run("init", tmp_path / "s.fa", "-t", "kind", "-q").stdout
-    (tmp_path / "k.toml").write_text('normalize = "spherical"\n' + config)
-    result = run("fit", *given, "--config", tmp_path / "k.toml")
-    assert result.exit_code == 0 and "normalize=" not in result.stderr, result.output
+    Path("s.fa").write_text("\n".join(lines) + "\n")
+    fit = "fit s.fa -t kind -C 1 -o m.mk"
+    assert 'normalize="spherical"' in done(f"{fit} --normalize multiplicative").stderr
+    assert "normalize" not in done(fit).stderr and load("m.mk").normalize_ == "spherical"
+    assert "give auto, exact, multiplicative, spherical, trace, none" in refused(f"{fit} --normalize spheric")
+    done(f"{fit} --normalize none")
+    assert load("m.mk").normalize is None
+    config = run("init s.fa -t kind -q").stdout
+    Path("k.toml").write_text('normalize = "spherical"\n' + config)
+    assert "normalize=" not in done(f"{fit} --config k.toml").stderr
 
 
-def test_gaps_that_are_new_are_filled_as_in_python_and_said(tmp_path):
+def test_gaps_that_are_new_are_filled_as_in_python_and_said():
     """One gap in a column of numbers or dates without gaps in training refused the whole file."""
     frame = pd.DataFrame({"a": RNG.normal(size=N), "b": RNG.normal(size=N), "site": RNG.choice(list("uv"), N)})
     frame["day"] = pd.date_range("2024-01-01", periods=N, freq="2D").strftime("%Y-%m-%d")
@@ -86,16 +80,14 @@ def test_gaps_that_are_new_are_filled_as_in_python_and_said(tmp_path):
     new = frame.copy()
     new.loc[3, "a"], new.loc[[4, 6], "day"] = np.nan, None
     new.loc[5, ["a", "b", "day"]] = None
-    frame.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
-    new.assign(y=y).to_csv(tmp_path / "new.csv", index=False)
-    assert run("fit", tmp_path / "d.csv", "-t", "y", "-C", "1", "-o", tmp_path / "m.mk").exit_code == 0
+    frame.assign(y=y).to_csv("d.csv", index=False)
+    new.assign(y=y).to_csv("new.csv", index=False)
+    done("fit d.csv -t y -C 1 -o m.mk")
     said = "column 'a' is missing in 2 of 60 examples (3, 5); column 'b' is missing in 1 of 60 examples (5); column 'd"
-    found = run("predict", tmp_path / "m.mk", tmp_path / "new.csv")
-    assert found.exit_code == 0 and found.stderr.count(said) == 1, found.stderr
+    found = done("predict m.mk new.csv")
+    assert found.stderr.count(said) == 1
     with pytest.warns(UserWarning, match="column 'a' is missing in 2 of 60"):
         expected = MKLClassifier(C=1.0).fit(frame, y).decision_function(new)
     np.testing.assert_allclose(pd.read_csv(io.StringIO(found.stdout)).decision, expected, atol=2e-6)
-    quick = ("--cv", "2", "--relevance", "fast", "--stability", "0", "-o", tmp_path / "r.html")
-    for command in (("score",), ("inspect",), ("report", *quick)):
-        result = run(*command[:1], tmp_path / "m.mk", tmp_path / "new.csv", *command[1:])
-        assert result.exit_code == 0 and result.stderr.count(said) == 1, result.stderr
+    for command in ("score", "inspect", "report --cv 2 --relevance fast --stability 0 -o r.html"):
+        assert done(f"{command} m.mk new.csv").stderr.count(said) == 1

@@ -1,7 +1,7 @@
 """The command line and Python choose the same kernels for the same table, say the same of it, and predict the same."""
 
-import io
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ import pytest
 
 import manykernels
 from manykernels import MKLClassifier
-from tables import run
+from tables import done, table_of
 
 N = 60
 
@@ -53,49 +53,47 @@ def table(kind):
 @pytest.mark.parametrize(
     "kind", ["numbers", "groups", "gaps", "categories", "texts", "mixed", "many", "sequences", "proteins"]
 )
-def test_a_file_and_its_frame_have_the_same_kernels_and_predictions(tmp_path, kind):
+def test_a_file_and_its_frame_have_the_same_kernels_and_predictions(kind):
     """Issue 11, point 9. Python left columns of sequences out, and the command line left out proteins."""
     frame, y = table(kind)
-    frame.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
-    X = pd.read_csv(tmp_path / "d.csv").drop(columns="y")
+    frame.assign(y=y).to_csv("d.csv", index=False)
+    X = pd.read_csv("d.csv").drop(columns="y")
     model = MKLClassifier().fit(X, y)
-    result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk")
-    assert result.exit_code == 0, result.output
-    own = manykernels.load(tmp_path / "m.mk")
+    result = done("fit d.csv -t y -o m.mk")
+    own = manykernels.load("m.mk")
     assert own.kernel_names_ == model.kernel_names_
     assert own.kernels_chosen_ == model.kernels_chosen_ and own.kernels_chosen_ in result.stderr
     assert result.stderr.count("manykernels init") == 1
-    found = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.mk", tmp_path / "d.csv").stdout))
+    found = table_of("predict m.mk d.csv")
     # kernel values are float32, and indicators reach them by another way than categories: their last digits may differ
     np.testing.assert_allclose(found.decision, model.decision_function(X), atol=2e-6)
     assert list(found.prediction) == list(model.predict(X))
 
 
-def test_rounding_does_not_choose_between_equal_classes(tmp_path):
+def test_rounding_does_not_choose_between_equal_classes():
     """Issue 11, point 9: where no class has half of a category, 63 % of the predictions were not the same."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 6, 150)
     site = np.where(rng.random(150) < 0.3, y, rng.integers(0, 6, 150))
     X = pd.DataFrame({"site": [f"s{k}" for k in site], "b": rng.choice(list("xyz"), 150)})
-    X.assign(y=[f"k{k}" for k in y]).to_csv(tmp_path / "d.csv", index=False)
+    X.assign(y=[f"k{k}" for k in y]).to_csv("d.csv", index=False)
     model = MKLClassifier(C=0.1).fit(X, [f"k{k}" for k in y])
-    assert run("fit", tmp_path / "d.csv", "-t", "y", "-C", "0.1", "-o", tmp_path / "m.mk").exit_code == 0
-    found = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.mk", tmp_path / "d.csv").stdout))
+    done("fit d.csv -t y -C 0.1 -o m.mk")
+    found = table_of("predict m.mk d.csv")
     f = np.sort(model.decision_function(X))
     assert np.mean(f[:, -1] - f[:, -2] < 1e-9) > 0.3
     assert list(found.prediction) == list(model.predict(X))
 
 
-def test_texts_are_written_down_to_be_changed(tmp_path):
+def test_texts_are_written_down_to_be_changed():
     frame, y = table("mixed")
-    frame.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
-    assert run("init", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "k.toml").exit_code == 0
-    tables = tomllib.loads((tmp_path / "k.toml").read_text())["kernel"]
+    frame.assign(y=y).to_csv("d.csv", index=False)
+    done("init d.csv -t y -o k.toml")
+    tables = tomllib.loads(Path("k.toml").read_text())["kernel"]
     assert tables[-1] == {"name": "note", "kernel": "Tfidf", "columns": ["note"], "missing": "zero"}
-    for way in ([], ["--config", tmp_path / "k.toml"]):
-        result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk", *way)
-        assert result.exit_code == 0, result.output
-    assert manykernels.load(tmp_path / "m.mk").kernel_names_ == MKLClassifier().fit(frame, y).kernel_names_
+    for way in ([], ["--config", "k.toml"]):
+        done("fit d.csv -t y -o m.mk", *way)
+    assert manykernels.load("m.mk").kernel_names_ == MKLClassifier().fit(frame, y).kernel_names_
 
 
 def test_words_that_no_texts_share_are_no_texts():

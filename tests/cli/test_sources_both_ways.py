@@ -1,6 +1,6 @@
 """Named sources stay apart: a folder, Views, MuData and columns called SOURCE.x have the same kernels and scores."""
 
-import io
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from sklearn.preprocessing import scale
 import manykernels
 from manykernels import MKLClassifier, MKLRegressor, Views
 from manykernels.inspect.sources import default_sources
-from tables import run
+from tables import done, refused, table_of
 
 N = 60
 IDS = [f"p{k}" for k in range(N)]
@@ -74,33 +74,32 @@ def sources_of(model):
     return set(default_sources(model.predictor_.kernel_list, model.kernel_names_))
 
 
-def of_commands(path, y, tmp_path):
+def of_commands(path, y):
     """The same of `fit` and `predict` on a folder or a file."""
-    result = run("fit", path, "-t", "outcome", "-C", "1", "-o", tmp_path / "m.mk")
-    assert result.exit_code == 0, result.output
-    model = manykernels.load(tmp_path / "m.mk")
-    found = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.mk", path, "-q").stdout))
+    done(f"fit {path} -t outcome -C 1 -o m.mk")
+    model = manykernels.load("m.mk")
+    found = table_of("predict m.mk", path, "-q")
     columns = [c for c in found if c.startswith("prediction" if y.dtype.kind == "f" else "decision")]
     weights, decisions = np.atleast_2d(model.kernel_weights_), found[columns].to_numpy().squeeze()
     return model.kernel_names_, weights, decisions, sources_of(model)
 
 
 @pytest.mark.parametrize("name", [*BUNDLED, *GENERATED])
-def test_a_folder_views_and_mudata_have_the_same_kernels_weights_and_scores(tmp_path, name):
+def test_a_folder_views_and_mudata_have_the_same_kernels_weights_and_scores(name):
     """Issue 18, point 12: the folder had kernels over all columns of all tables."""
     tables, y = study(name)
-    (tmp_path / "study").mkdir()
+    Path("study").mkdir()
     for key, table in tables.items():
-        table.to_csv(tmp_path / f"study/{key}.csv", index_label="id")
+        table.to_csv(f"study/{key}.csv", index_label="id")
     tables = {key: tables[key] for key in sorted(tables)}  # as the files of a folder
     views = of_python(Views(tables, "index", IDS), y)
     assert {kernel.partition(",")[0] for kernel in views[0]} == set(tables) == views[3]
-    ways = {"folder": lambda: of_commands(tmp_path / "study", y, tmp_path)}
-    pd.DataFrame({"outcome": y}, IDS).to_csv(tmp_path / "study/zz.csv", index_label="id")
+    ways = {"folder": lambda: of_commands("study", y)}
+    pd.DataFrame({"outcome": y}, IDS).to_csv("study/zz.csv", index_label="id")
     if min(table.shape[1] for table in tables.values()) > 1:
         joined = pd.concat([table.add_prefix(f"{key}.") for key, table in tables.items()], axis=1).loc[IDS]
-        joined.assign(outcome=y).to_csv(tmp_path / "joined.csv", index=False)
-        ways["joined, on the command line"] = lambda: of_commands(tmp_path / "joined.csv", y, tmp_path)
+        joined.assign(outcome=y).to_csv("joined.csv", index=False)
+        ways["joined, on the command line"] = lambda: of_commands("joined.csv", y)
         ways["joined"] = lambda: of_python(joined, y)
     if all(dtype.kind == "f" for table in tables.values() for dtype in table.dtypes):
         ways["MuData"] = lambda: of_python(mudata_of(tables), y)
@@ -122,7 +121,7 @@ def dates(seed):
     return (pd.Timestamp("2024-01-01") + pd.to_timedelta(days, "D")).strftime("%Y-%m-%d")
 
 
-def test_dates_and_constant_sources_are_left_out_with_a_warning(tmp_path):
+def test_dates_and_constant_sources_are_left_out_with_a_warning():
     tables, y = study("generated 0")
     tables["clinic"]["visit"] = dates(0)
     alone = {"when": pd.DataFrame({"day": dates(1)}, IDS), "same": pd.DataFrame({"a": 1, "b": "x"}, IDS)}
@@ -133,32 +132,26 @@ def test_dates_and_constant_sources_are_left_out_with_a_warning(tmp_path):
     assert "left out 'same: a', 'same: b' (one value only)" in text
     assert {kernel.partition(",")[0] for kernel in model.kernel_names_} == set(tables)
     for key, table in (tables | alone).items():
-        table.to_csv(tmp_path / f"{key}.csv", index_label="id")
-    (tmp_path / "clinic.csv").unlink()
-    tables["clinic"].assign(outcome=y).to_csv(tmp_path / "clinic.csv", index_label="id")
-    result = run("fit", tmp_path, "-t", "outcome", "-C", "1", "-o", tmp_path / "m.mk")
-    assert result.exit_code == 0, result.output
+        table.to_csv(f"{key}.csv", index_label="id")
+    Path("clinic.csv").unlink()
+    tables["clinic"].assign(outcome=y).to_csv("clinic.csv", index_label="id")
+    result = done("fit . -t outcome -C 1 -o model.out")
     for part in ("; left out 'visit' (dates", "'when': left out 'day' (dates", "'same': left out 'a', 'b' (one value"):
         assert part in result.stderr
-    assert manykernels.load(tmp_path / "m.mk").target_name_ == "clinic.outcome"
+    assert manykernels.load("model.out").target_name_ == "clinic.outcome"
 
 
-def test_a_target_in_one_table_needs_no_name_of_the_table(tmp_path):
+def test_a_target_in_one_table_needs_no_name_of_the_table():
     tables, y = study("generated 0")
     tables["clinic"]["outcome"], tables["expr"]["batch"] = y, [f"b{k % 6}" for k in range(N)]
-    model, folder = tmp_path / "m.mk", tmp_path / "study"
-    folder.mkdir()
+    Path("study").mkdir()
     for key, table in tables.items():
-        table.to_csv(folder / f"{key}.csv", index_label="id")
+        table.to_csv(f"study/{key}.csv", index_label="id")
     for command in (
-        ("fit", folder, "-t", "outcome", "-C", "1", "-o", model, "--adjust", "batch"),
-        ("score", model, folder, "-t", "outcome"), ("score", model, folder),
-        ("cv", folder, "-t", "outcome", "-C", "1", "-p", "2", "--folds", "2", "--groups", "batch"),
-        ("init", folder, "-t", "outcome"),
+        "fit study -t outcome -C 1 -o m.mk --adjust batch", "score m.mk study -t outcome", "score m.mk study",
+        "cv study -t outcome -C 1 -p 2 --folds 2 --groups batch", "init study -t outcome",
     ):  # fmt: skip
-        result = run(*command)
-        assert result.exit_code == 0, (command, result.output)
-    assert {"clinic.outcome", "expr.batch"}.isdisjoint(manykernels.load(model).feature_names_in_)
-    tables["expr"].assign(outcome=y).to_csv(folder / "expr.csv", index_label="id")
-    result = run("fit", folder, "-t", "outcome", "-o", model)
-    assert result.exit_code == 1 and "did you mean 'clinic.outcome', 'expr.outcome'?" in result.stderr
+        done(command)
+    assert {"clinic.outcome", "expr.batch"}.isdisjoint(manykernels.load("m.mk").feature_names_in_)
+    tables["expr"].assign(outcome=y).to_csv("study/expr.csv", index_label="id")
+    assert "did you mean 'clinic.outcome', 'expr.outcome'?" in refused("fit study -t outcome -o m.mk")

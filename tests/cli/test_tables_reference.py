@@ -1,19 +1,25 @@
 """Tables as the commands read them: columns of models, categories, ids, folders and archives, value by value."""
 
 import gzip
-import io
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from manykernels import MKLClassifier
-from manykernels.cli._columns import as_numbers, as_texts, encode, guess_task, indicators, new_categories
-from manykernels.cli._data import by_id, is_number, pick, read_data, read_npz, read_text, separator, with_labels
-from manykernels.cli._models import as_classes, check_output, target_of
-from manykernels.cli._talk import Wrong
+from manykernels.cli import gkm_use
+from manykernels.cli._columns import as_numbers, encode, guess_task
+from manykernels.cli._config import build, kinds_of, write_config
+from manykernels.cli._data import read_data, read_npz, separator, with_labels
+from manykernels.cli._models import as_classes, read_target, split_target, target_of
+from manykernels.cli._sources import columns_of_matrix, looks_square, with_places
+from manykernels.cli._talk import Wrong, show_rows
 from manykernels.cli.use import predictions
 from manykernels.kernels import RBF
+from manykernels.strings import Spectrum
+from tables import fasta
 
 rng = np.random.default_rng(3)
 
@@ -22,9 +28,9 @@ def test_columns_of_a_model_are_made_in_its_order():
     frame = pd.DataFrame({"c": [2.0, np.nan, 3.0], "x": [1, 2, 3], "flag": [True, False, True]}, index=["u", "v", "w"])
     frame["colour"], frame["text"] = ["red", None, "blue"], ["ab", None, "c"]
     frame["day"], frame["digits"] = ["2024-03-01", "1970-01-02", None], ["1.5", None, "2"]
-    assert indicators(frame, "c") == ["c=2", "c=3"] and indicators(frame, "colour") == ["colour=blue", "colour=red"]
-    names = ["x", "colour=red", "text", "c=3", "day", "colour=green", "c", "digits"]
-    made = encode(frame, names, {"text": "sequences", "day": "dates"})
+    names = ["x", "colour=red", "text", "c=3", "day", "colour=green", "c", "digits", "flag", "half"]
+    kinds = {"text": "sequences", "day": "dates", "flag": "categories", "half": "categories"}
+    made = encode(frame.assign(half=frame.x / 2), names, kinds)
     assert list(made.columns) == names and list(made.index) == ["u", "v", "w"]
     assert made["x"].tolist() == [1, 2, 3] and made["colour=red"].tolist() == [1, 0, 0]
     assert made["c=3"].tolist() == [0, 0, 1] and made["colour=green"].tolist() == [0, 0, 0]
@@ -32,8 +38,7 @@ def test_columns_of_a_model_are_made_in_its_order():
     np.testing.assert_array_equal(made["digits"].astype(float), [1.5, np.nan, 2])
     assert [None if pd.isna(t) else t for t in made["day"]] == ["2024-03-01", "1970-01-02", None]
     assert [None if pd.isna(t) else t for t in made["text"]] == ["AB", None, "C"]
-    assert as_texts(frame["flag"]).tolist() == ["True", "False", "True"]
-    assert as_texts(frame["x"] / 2).tolist() == ["0.5", "1.0", "1.5"]
+    assert made["flag"].tolist() == ["True", "False", "True"] and made["half"].tolist() == ["0.5", "1.0", "1.5"]
     plain = encode(frame, ["c", "x"], {})
     np.testing.assert_array_equal(plain.to_numpy(), [[2, 1], [np.nan, 2], [3, 3]])
     with pytest.raises(Wrong, match="lack the columns 'y', 'z', which"):
@@ -42,16 +47,6 @@ def test_columns_of_a_model_are_made_in_its_order():
         as_numbers(frame["colour"])
     with pytest.raises(Wrong, match="'x' has infinite numbers"):
         encode(frame.assign(x=[1.0, np.inf, 2.0]), ["c", "x"], {})
-
-
-def test_new_and_missing_categories_are_counted_with_their_ids():
-    frame = pd.DataFrame({"c": [1.0, 4.0, np.nan, 5.0, 2.0]}, index=list("abcde"))
-    new, lost = new_categories(frame, ["c=1", "c=2", "x"])
-    assert "in 2 of 5 examples (b, d; '4', for example)" in new and "in 1 of 5 examples (c)" in lost
-    assert new_categories(frame.loc[["a", "e"]], ["c=1", "c=2"]) == []
-    many = pd.DataFrame({"c": [9.0] * 7}, index=list("abcdefg"))
-    assert "(a, b, c, d, e, ...; " in new_categories(many, ["c=1"])[0]
-    assert new_categories(frame, ["c=1"], texts=["c=1"]) == []
 
 
 @pytest.mark.parametrize(
@@ -68,124 +63,18 @@ def test_a_task_is_guessed_by_the_number_of_different_whole_values(values, task)
     assert guess_task(pd.Series(values)) == task
 
 
-def test_ids_labels_and_columns_are_found_by_name(tmp_path):
-    frame = pd.DataFrame({"id": [3, 1, 2], "x": [1.0, 2.0, 3.0]})
-    indexed = by_id(frame, "id", "file")
-    assert indexed.index.tolist() == [3, 1, 2] and list(indexed.columns) == ["x"]
-    with pytest.raises(Wrong, match="several rows have the id 3"):
-        by_id(frame.assign(id=[3, 1, 3]), "id", "file")
-    assert by_id(frame.assign(id=[3, 1, 3]), "id", "file", unique=False).index.tolist() == [3, 1, 3]
-    with pytest.raises(Wrong, match="--target 'X' is not a column of the data: did you mean 'x'"):
-        pick(frame, "X", "--target")
-    with pytest.raises(Wrong, match="give one of 'id', 'x'"):
-        pick(frame, "quite another", "--target")
-    (tmp_path / "labels.csv").write_text("name,y,more\n2,b,0\n3,c,1\n9,z,2\n")
-    said = []
-    joined = with_labels(indexed, "file", str(tmp_path / "labels.csv"), said.append)
-    assert [None if pd.isna(v) else v for v in joined["y"]] == ["c", None, "b"] and joined.attrs["aside"] == [
-        "y",
-        "more",
-    ]
-    assert joined["x"].tolist() == [1.0, 2.0, 3.0] and "1 of 3 examples have no label there ('1', ...)" in said[0]
-    with pytest.raises(Wrong, match="has no ids"):
-        with_labels(frame, "file", str(tmp_path / "labels.csv"), said.append)
-    (tmp_path / "twice.csv").write_text("name,x\n2,b\n")
-    with pytest.raises(Wrong, match="both have a column 'x'"):
-        with_labels(indexed, "file", str(tmp_path / "twice.csv"), said.append)
-    (tmp_path / "none.csv").write_text("name,y\n7,b\n")
-    with pytest.raises(Wrong, match="has none of the ids"):
-        with_labels(indexed, "file", str(tmp_path / "none.csv"), said.append)
-
-
-def test_a_folder_is_joined_by_id(tmp_path):
-    (tmp_path / "a.csv").write_text("id,p,q\n1,10,20\n2,11,21\n4,13,23\n")
-    with gzip.open(tmp_path / "b.tsv.gz", "wt") as file:
+def test_a_folder_is_joined_by_id(capsys):
+    Path("a.csv").write_text("id,p,q\n1,10,20\n2,11,21\n4,13,23\n")
+    with gzip.open("b.tsv.gz", "wt") as file:
         file.write("id\tr\n2\t5.5\n1\t4.5\n3\t6.5\n")
-    np.savez(tmp_path / "c.npz", id=np.array([1, 2, 3, 4]), M=np.arange(8.0).reshape(4, 2))
-    said = []
-    other = tmp_path / "apart"
-    other.mkdir()
-    for k, stem in enumerate("uv"):
-        (other / f"{stem}.csv").write_text(f"id,x{k}\n{k + 5},1\n{k + 7},2\n")
-    with pytest.raises(Wrong, match="no id is in all of u, v \\('5' in one, '6' in another"):
-        read_data(str(other))
-    frame = read_data(str(tmp_path), say=said.append).sort_index()
+    np.savez("c.npz", id=np.array([1, 2, 3, 4]), M=np.arange(8.0).reshape(4, 2))
+    frame = read_data(".").sort_index()
     assert list(frame.columns) == ["a.p", "a.q", "r", "c.M.0", "c.M.1"] and frame.index.name == "id"
     expected = [[10, 20, 4.5, 0, 1], [11, 21, 5.5, 2, 3], [np.nan, np.nan, 6.5, 4, 5], [13, 23, np.nan, 6, 7]]
     np.testing.assert_array_equal(frame.to_numpy(float), expected)
+    said = capsys.readouterr().err.splitlines()
     assert said == ["a: 1 of 4 examples lack it.", "b: 1 of 4 examples lack it."]
     assert frame.attrs["lacking"] == {"a": 1, "b": 1} and frame.attrs["matrices"] == {}
-
-
-def test_archives_and_pipes_are_tables(tmp_path):
-    np.savez(tmp_path / "t.npz", y=np.array(["u", "v"]), X=np.array([[1.0, 2.0], [3.0, 4.0]]))
-    frame = read_npz(str(tmp_path / "t.npz"))
-    assert list(frame.columns) == ["y", "X.0", "X.1"] and frame["X.1"].tolist() == [2.0, 4.0]
-    np.savez(tmp_path / "k.npz", K=np.eye(2), ids=np.array(["u", "v"]), columns=np.array(["v", "u"]))
-    frame = read_npz(str(tmp_path / "k.npz"))
-    assert list(frame.columns) == ["id", "v", "u"] and frame["v"].tolist() == [1.0, 0.0]
-    np.savez(tmp_path / "bad.npz", a=np.zeros(2), b=np.zeros(3))
-    with pytest.raises(Wrong, match="different numbers of examples"):
-        read_npz(str(tmp_path / "bad.npz"))
-    np.savez(tmp_path / "cube.npz", a=np.zeros((2, 2, 2)))
-    with pytest.raises(Wrong, match="give \\(n,\\) or \\(n, d\\)"):
-        read_npz(str(tmp_path / "cube.npz"))
-    assert separator(b"a\tb,c\td") == "\t" and separator(b"a,b\tc") == "," and separator(b"a") == ","
-    for data in (b"a,b\n1,x\n2,y\n", b"a\tb\n1\tx\n2\ty\n"):
-        frame = read_text(data)
-        assert frame["a"].tolist() == [1, 2] and frame["b"].tolist() == ["x", "y"]
-    with pytest.raises(Wrong, match="several columns called 'a'"):
-        read_text(b"a,b,a\n1,2,3\n")
-    assert is_number(pd.Series([1])) and is_number(pd.Series([1.5])) and not is_number(pd.Series([True]))
-    assert not is_number(pd.read_csv(io.StringIO("a\nx\n"))["a"])
-
-
-class Stub:
-    """A fitted classifier as the commands see it."""
-
-    def __init__(self, classes=None, **known):
-        vars(self).update(known)
-        if classes is not None:
-            self.classes_ = np.array(classes)
-
-
-def test_targets_are_those_of_the_fit_the_named_or_the_only_other_column():
-    frame = pd.DataFrame({"x": [1.0, 2.0], "c": ["u", "v"], "y": ["1", "2"], "z": [0.5, np.nan]})
-    said = []
-    model = Stub(feature_names_in_=["x", "c=u", "c=v"], target_name_="y")
-    assert target_of(model, frame, None, said.append).tolist() == ["1", "2"] and said == []
-    assert target_of(model, frame, "x", said.append).tolist() == [1.0, 2.0]
-    model.target_name_ = "elsewhere"
-    assert target_of(model, frame[["x", "c", "y"]], None, said.append).name == "y" and "target: 'y'" in said[0]
-    with pytest.raises(Wrong, match="name the column to compare with \\('y', 'z'\\)"):
-        target_of(model, frame, None, said.append)
-    model.covariate_columns_ = {"z": None}
-    assert target_of(model, frame, None, said.append).name == "y"
-    with pytest.raises(Wrong, match="'z' is empty in 1 rows"):
-        target_of(model, frame, "z", said.append)
-    assert as_classes(Stub(["1", "2"]), frame["y"]).tolist() == ["1", "2"]
-    assert as_classes(Stub([1, 2]), frame["y"]).tolist() == [1.0, 2.0] and as_classes(Stub(), frame["x"]).tolist() == [
-        1,
-        2,
-    ]
-    with pytest.raises(Wrong, match="has '2', which is not among 1, 3"):
-        as_classes(Stub(["1", "3"]), frame["y"])
-
-
-def test_no_output_replaces_an_input(tmp_path):
-    (tmp_path / "data").mkdir()
-    inside, model = tmp_path / "data" / "a.csv", tmp_path / "model.mk"
-    inside.write_text("x\n1\n")
-    assert check_output(str(model), str(inside), "-", None) == ""
-    model.write_text("")
-    assert check_output(str(model), str(inside)) == ", replacing an older file"
-    for given in (inside, tmp_path / "data"):
-        with pytest.raises(Wrong, match="would overwrite"):
-            check_output(str(inside), None, str(given))
-    with pytest.raises(Wrong, match="does not exist"):
-        check_output(str(tmp_path / "none" / "m.mk"))
-    with pytest.raises(Wrong, match="cannot be written"):
-        check_output(str(tmp_path))
 
 
 @pytest.mark.parametrize("K", [2, 3])
@@ -202,3 +91,108 @@ def test_predictions_are_named_by_their_classes(K):
             np.testing.assert_array_equal(found[f"decision:{name}"], f[:, k])
     if K == 2:
         np.testing.assert_array_equal(found["decision"], f)
+
+
+def test_a_column_is_read_as_numbers_if_one_of_its_kernels_takes_numbers():
+    frame = pd.DataFrame({"code": [1, 2] * 9, "sex": ["f", "m", "f"] * 6})
+    tables = [
+        {"kernel": "RBF", "columns": ["code"], "missing": "zero"},
+        {"kernel": "RBF", "name": "both", "columns": ["code", "sex"], "scale": True},
+        {"kernel": "Categorical", "columns": ["code", "sex"]},
+    ]
+    for which, kinds in ((tables, {"sex": "categories"}), (tables[2:], {"code": "categories", "sex": "categories"})):
+        specs, names = build(which, frame)
+        assert names == ["code", "sex"] and kinds_of(specs) == kinds
+
+
+def test_labels_are_joined_by_id(capsys):
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=pd.Index([3, 1, 2], name="id"))
+    Path("labels.csv").write_text("name,y,more\n2,b,0\n3,c,1\n9,z,2\n")
+    joined = with_labels(frame, "file", "labels.csv")
+    assert [None if pd.isna(v) else v for v in joined["y"]] == ["c", None, "b"]
+    assert joined.attrs["aside"] == ["y", "more"] and joined["x"].tolist() == [1.0, 2.0, 3.0]
+    assert "1 of 3 examples have no label there ('1', ...)" in capsys.readouterr().err
+
+
+def test_archives_and_pipes_are_tables():
+    np.savez("t.npz", y=np.array(["u", "v"]), X=np.array([[1.0, 2.0], [3.0, 4.0]]))
+    assert read_npz("t.npz").to_dict("list") == {"y": ["u", "v"], "X.0": [1.0, 3.0], "X.1": [2.0, 4.0]}
+    np.savez("k.npz", K=np.eye(2), ids=np.array(["u", "v"]), columns=np.array(["v", "u"]))
+    assert read_npz("k.npz").to_dict("list") == {"id": ["u", "v"], "v": [1.0, 0.0], "u": [0.0, 1.0]}
+    assert separator(b"a\tb,c\td") == "\t" and separator(b"a,b\tc") == "," and separator(b"a") == ","
+
+
+def test_targets_are_said_with_what_is_left_out(capsys):
+    frame = pd.DataFrame({"x": np.arange(6.0), "y": [1.0, 2.0, np.nan, 1.0, 2.0, np.nan], "z": list("aababb")})
+    task, y, rest = split_target(frame, None, "y", "data")
+    lost, guessed = ["'y' is empty in 2 of 6 rows, which are left out.",
+                    "task: classification, from the 2 different values of 'y'; --task changes it."]  # fmt: skip
+    assert capsys.readouterr().err.splitlines() == [lost, guessed]
+    assert task == "classification" and y.tolist() == [1, 2, 1, 2] and rest.index.tolist() == [0, 1, 3, 4]
+    assert list(rest.columns) == ["x", "z"]
+    assert split_target(frame, "regression", "y", "data")[1].tolist() == [1.0, 2.0, 1.0, 2.0]
+    assert capsys.readouterr().err.splitlines() == [lost]
+    assert split_target(frame, "one-class", None, "data")[2] is frame
+    assert list(split_target(frame, "one-class", "z", "data")[2].columns) == ["x", "y"]
+    with pytest.raises(Wrong, match="'k' has 21 different values in 22 rows, too many for classes"):
+        read_target(pd.Series(np.arange(22) % 21, name="k"), "classification")
+    assert len(set(read_target(pd.Series(np.arange(40) % 20, name="k"), "classification"))) == 20
+    assert read_target(pd.Series([0.5, 1.5, 0.5], name="k"), "classification").tolist() == ["0.5", "1.5", "0.5"]
+    with pytest.raises(Wrong, match="'k' has True, which is not a number"):
+        read_target(pd.Series([True, False], name="k"), "regression")
+
+
+def test_targets_are_those_of_the_fit_the_named_or_the_only_other_column(capsys):
+    frame = pd.DataFrame({"x": [1.0, 2.0] * 5, "c": list("uv") * 5, "y": ["1", "2"] * 5, "z": [0.5, np.nan] * 5})
+    model = MKLClassifier([("x", RBF(0.5), ["x"])], C=1.0).fit(frame[["x"]], frame["y"])
+    model.target_name_ = "y"
+    assert target_of(model, frame, None).tolist() == ["1", "2"] * 5
+    assert target_of(model, frame, "x").tolist() == [1.0, 2.0] * 5 and capsys.readouterr().err == ""
+    model.target_name_ = "elsewhere"
+    assert target_of(model, frame[["x", "y"]], None).name == "y"
+    assert capsys.readouterr().err == "target: 'y', the only column that the model does not use.\n"
+    with pytest.raises(Wrong, match=r"name the column to compare with \('c', 'y', 'z'\)"):
+        target_of(model, frame, None)
+    model.covariate_columns_ = {"c": None}
+    assert target_of(model, frame[["x", "c", "y"]], None).name == "y"
+    assert as_classes(model, frame["y"]).tolist() == ["1", "2"] * 5
+    model.classes_ = np.array([1, 2])
+    assert as_classes(model, frame["y"]).tolist() == [1.0, 2.0] * 5
+    model.classes_ = np.array(["1", "3"])
+    with pytest.raises(Wrong, match="has '2', which is not among 1, 3"):
+        as_classes(model, frame["y"])
+
+
+def test_matrices_share_half_of_their_ids_and_have_places():
+    half = pd.DataFrame(np.zeros((4, 5)), index=list("abcd"), columns=list("abxyz"))
+    assert not looks_square(half) and looks_square(half.rename(columns={"x": "c"}))
+    whole = pd.DataFrame(np.eye(3), index=list("abc"), columns=["K.a", "K.b", "K.c"]).assign(other=1.0)
+    whole.loc["d"] = [np.nan] * 3 + [2.0]
+    whole.attrs["matrices"] = {"K": None}
+    assert columns_of_matrix(whole, "K") == ["K.#", "K.a", "K.b", "K.c"]
+    made = with_places(whole.rename(index={"b": "new"}), ["K.#", "K.b", "K.a", "K.c"])
+    np.testing.assert_array_equal(made["K.#"], [1, -1, 2, np.nan])
+
+
+def test_scores_of_a_file_are_written_in_blocks_with_their_ids(monkeypatch, capsys):
+    texts = ["".join(row) for row in rng.choice(list("ACGT"), (9, 12))]
+    model = MKLClassifier([Spectrum(3)], C=1.0).fit(texts, np.arange(9) % 2)
+    model.save("m.mk")
+    fasta("n.fa", texts, [f"id{k} of {k}" for k in range(9)])
+    monkeypatch.setattr(gkm_use, "SCORED_AT_ONCE", 4)
+    gkm_use.predict("n.fa", "m.mk", "out")
+    found = pd.read_csv("out", sep="\t", header=None, index_col=0)[1]
+    assert list(found.index) == [f"id{k}" for k in range(9)]
+    assert "out is written with 9 scores." in capsys.readouterr().err
+    np.testing.assert_allclose(found, model.decision_function(texts), rtol=1e-4)
+
+
+def test_configurations_and_tables_are_written_as_they_are_read(capsys):
+    tables = [{"name": 'a "b"', "kernel": "RBF", "gamma": 0.5, "columns": ["ä", "x\ny\x7f"], "scale": True}]
+    text = write_config({"target": "y", "id": None, "task": "regression"}, tables, "d.csv")
+    found = tomllib.loads(text)
+    assert found == {"target": "y", "task": "regression", "C": "auto", "p": 2.0, "kernel": tables}
+    show_rows("rows", [{"a": "x", "score": 0.123456}, {"a": "longer", "score": 2.0}])
+    assert capsys.readouterr().out.splitlines() == ["rows:", "  a       score", "  x       0.1235", "  longer  2"]
+    show_rows("none", [])
+    assert capsys.readouterr().out == ""

@@ -16,7 +16,7 @@ from manykernels._state import TAGS
 from manykernels.banks.words.linadd import WordBank
 from manykernels.kernels import KernelList
 from manykernels.sequences import Alphabet
-from manykernels.strings import GappedKmer, _least_eigenvalue
+from manykernels.strings import GappedKmer, word_table
 
 # values of the compiled kernel of LS-GKM 0.1.2
 VECTORS = json.loads((Path(__file__).parents[1] / "oracles" / "gkm_vectors.json").read_text())
@@ -160,7 +160,7 @@ def test_their_default_is_indefinite_and_four_mismatches_are_not():
 @pytest.mark.parametrize("words", [32, 0], ids=["indefinite", "definite"])
 def test_their_kernel_is_fitted_where_its_matrix_is_positive_definite(words, both, pairs, monkeypatch):
     """Issue 18: equal sequences, and those without a word, do not count."""
-    monkeypatch.setattr(_least_eigenvalue, "PAIRS", pairs)
+    monkeypatch.setattr(word_table, "PAIRS", pairs)
     others = [text + text[::-1] for text in texts(20) if len(text) > 4]
     X = ["".join(word) for word in product("AC", repeat=5)][:words] + others
     kernel = GappedKmer(5, 3, d=1, nearest=False, reverse_complement=both)
@@ -173,7 +173,7 @@ def test_their_kernel_is_fitted_where_its_matrix_is_positive_definite(words, bot
         with pytest.raises(ValueError, match="nearest=False.*eigenvalue of -.* or less.*nearest=True"):
             MKLClassifier([kernel], **options).fit(X, y)
         return
-    assert_allclose(_least_eigenvalue.least_eigenvalue(kernel, kernel.encode(X)), least, rtol=1e-6)
+    assert_allclose(word_table.least_eigenvalue(kernel, kernel.encode(X)), least, rtol=1e-6)
     assert not kernel.psd and kernel.resolve(X).psd and not clone(kernel.resolve(X)).psd
     found = MKLClassifier([kernel], **options).fit(X, y)
     K = kernel(X)

@@ -8,7 +8,7 @@ from sklearn.model_selection import cross_val_score
 from manykernels import MKLClassifier, MKLClassifierCV
 from manykernels.datasets import make_genome
 from manykernels.genome import ChromosomeSplit, Reference, matched_negatives, read_bed, training_set, windows
-from manykernels.genome import negatives as room
+from manykernels.genome import training as room
 from manykernels.genome.reference import composition
 from manykernels.sequences import read_fasta
 from manykernels.strings import Spectrum
@@ -62,13 +62,6 @@ def test_gc_is_a_share_of_the_known_letters():
     gc, masked, unknown = composition(letters, np.array([0, 4, 4, 10]), np.array([4, 8, 10, 12]))
     assert gc.tolist() == [0.5, 1.0, 0.5, 0.0] and unknown.tolist() == [0.0, 0.5, 1 / 3, 1.0]
     assert masked.tolist() == [0.0, 0.5, 1 / 3, 0.0]
-
-
-def test_negatives_depend_on_the_seed_alone(genome):
-    positives = windows(genome.peaks, genome.reference, 101)
-    one, two, other = (matched_negatives(positives, genome.reference, random_state=seed) for seed in (3, 3, 4))
-    assert one.windows.sequences == two.windows.sequences and np.array_equal(one.windows.start, two.windows.start)
-    assert not np.array_equal(one.windows.start, other.windows.start)
 
 
 def test_the_matching_is_reported(genome, tmp_path):

@@ -51,16 +51,6 @@ def test_windows_and_negatives_have_at_most_the_share_of_unknown_letters(files, 
         assert unknown(reference, negatives.windows).max() > 0.1
 
 
-def test_peaks_given_as_they_are_have_at_most_the_share_too(files):
-    peaks, reference, _ = files
-    for max_n in (0.05, 0.12):
-        found = matched_negatives(peaks, reference, max_n=max_n, tolerance=0.3)
-        mine = windows(peaks, reference, max_n=max_n)
-        assert found.wanted == len(mine) and np.array_equal(
-            found.columns["gc_positives"], np.quantile(mine.gc, found.columns["quantile"])
-        )
-
-
 def test_a_training_set_is_its_windows_and_their_negatives(files):
     peaks, reference, more = files
     for ends in ("drop", "cut"):

@@ -226,8 +226,19 @@ def test_the_width_is_that_of_the_training_windows_if_the_model_tells_it(tmp_pat
             score_variants(model, some, reference)
 
 
-def test_windows_that_are_shorter_than_a_word_are_refused(fitted):
-    """Issue 14: such words have no windows, and every difference was 0."""
-    genome, _, model = fitted
-    with pytest.raises(ValueError, match="width=3 is less than the 5 letters of a word of 'words'.*training windows"):
-        score_variants(model, genome.variants, genome.reference, width=3)
+def test_a_window_may_be_as_short_as_the_longest_word_that_has_weight(tmp_path):
+    """Issue 14: shorter ones have no windows of a word, and every difference was 0."""
+    reference = write_genome(tmp_path / "g.fa", {"chr1": "ACGTACGTTGCA"})
+    texts = ["".join(row) for row in np.random.default_rng(3).choice(list("ACGT"), (40, 9))]
+    model = MKLClassifier([("three", Spectrum(3)), ("four", Spectrum(4))], C=1.0).fit(texts, np.arange(40) % 2)
+    one = Variants(["v"], np.array(["chr1"]), np.array([6]), ["C"], ["T"])
+    with pytest.warns(UserWarning):
+        found = score_variants(model, one, reference, 4, n_shuffles=0)
+    assert found["score_ref"] == pytest.approx(model.decision_function(["ACGT"]))
+    assert found["score_alt"] == pytest.approx(model.decision_function(["ATGT"]))
+    with pytest.raises(ValueError, match="width=3 is less than the 4 letters of a word of 'four'"):
+        score_variants(model, one, reference, 3, n_shuffles=0)
+    model.kernel_weights_ = model.kernel_weights_ * [1.0, 0.0]  # a kernel without weight asks for nothing
+    with pytest.warns(UserWarning):
+        short = score_variants(model, one, reference, 3, n_shuffles=0)
+    assert short["delta"] == pytest.approx(np.diff(model.decision_function(["ACG", "ATG"])))

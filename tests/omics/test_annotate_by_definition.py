@@ -99,11 +99,3 @@ def test_sets_have_the_columns_of_their_view_and_as_many_genes_as_asked_for():
     assert [(spec.name, spec.columns, spec.missing) for spec in specs] == [
         ("one", ("chip", ["A", "B"]), "zero"), ("all", ("chip", ["A", "B"]), "zero")]  # fmt: skip
     assert all(spec.kernel.gamma == 0.5 and spec.transformer is None for spec in specs)
-    with pytest.raises(ValueError, match="view='protein' is not in X: its views with names of columns are"):
-        match_sets(sets, both, view="protein")
-    with pytest.raises(ValueError, match="at least 5 and at most 9 genes in X: the sizes are 0 to 4"):
-        match_sets(sets, table, min_size=5, max_size=9)
-    with pytest.raises(ValueError, match="no gene of the sets is a column .* have 'Q', X has 'A', 'b', 'C'"):
-        match_sets({"none": ["Q"]}, table)
-    with pytest.raises(ValueError, match="max_size"):
-        match_sets(sets, table, min_size=3, max_size=2)

@@ -132,17 +132,6 @@ def test_covariates_are_columns_of_obs_everywhere(adata, mdata):
         MKLClassifier(kernels, C=1.0).fit(views(adata), y, covariates="age")
 
 
-def test_a_second_model_takes_the_columns_of_the_first_away(adata):
-    kernels = set_kernels({name: DATA.gene_sets[name] for name in ("SET_0", "SET_9")}, adata)
-    own = adata.copy()
-    own.obs["manykernels_decisions"] = 1.0  # not ours
-    annotate(own, MKLClassifier(kernels, C=1.0).fit(adata, "disease"))
-    assert {"manykernels_prediction", "manykernels_decision"} <= set(own.obs.columns)
-    annotate(own, MKLRegressor(kernels, C=1.0).fit(adata, "age"))
-    assert "manykernels_decision" not in own.obs and own.obs["manykernels_prediction"].dtype == float
-    assert (own.obs["manykernels_decisions"] == 1.0).all()
-
-
 def test_columns_inside_a_set_take_annotated_data_by_names(adata):
     kernels = set_kernels({name: DATA.gene_sets[name] for name in ("SET_0", "SET_9")}, adata)
     Z, y = adata.obs[["age"]], DATA.obs["disease"]

@@ -1,5 +1,7 @@
 """Small tables for the command line, and what runs it."""
 
+import io
+import json
 import warnings
 from pathlib import Path
 
@@ -10,11 +12,50 @@ from typer.testing import CliRunner
 from manykernels.cli import app
 
 
-def run(*arguments, **more):
-    """What a command does and says, with the warnings of a process of its own: it shows them as notes."""
+def run(command, *more, **options):
+    """What a command, and more arguments, does and says; warnings are notes, as in a process of its own."""
+    words = [*str(command).split(), *map(str, more)]
     with warnings.catch_warnings():
         warnings.simplefilter("default")
-        return CliRunner().invoke(app, [str(a) for a in arguments], env={"COLUMNS": "140"}, **more)
+        return CliRunner().invoke(app, words, env={"COLUMNS": "140"}, **options)
+
+
+def done(*words, **options):
+    """`run` of a command that ends well."""
+    result = run(*words, **options)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def json_of(*words, **options):
+    """The results of a command as JSON."""
+    return json.loads(done(*words, "--json", **options).stdout)
+
+
+def table_of(*words, **options):
+    """The table that a command prints."""
+    return pd.read_csv(io.StringIO(done(*words, **options).stdout))
+
+
+def refused(*words, **options):
+    """The sentence of a command that a user's mistake ends, and that prints nothing else."""
+    result = run(*words, **options)
+    assert (result.exit_code, result.stdout) == (1, ""), result.output
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith("manykernels: ") and "Traceback" not in result.stderr
+    return last
+
+
+def fasta(path, texts, ids=None):
+    """Write a FASTA file of these texts, and return its path."""
+    names = range(len(texts)) if ids is None else ids
+    Path(path).write_text("".join(f">{name}\n{text}\n" for name, text in zip(names, texts, strict=True)))
+    return path
+
+
+def headers(path):
+    """The ids of a FASTA file."""
+    return [line[1:].split()[0] for line in Path(path).read_text().splitlines() if line.startswith(">")]
 
 
 def patients(n=40, seed=0):

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from . import gkm, gkm_explain, gkm_genome, learn, start, use
-from ._talk import Commands
+from . import gkm, gkm_use, learn, use
+from ._talk import Commands, command
 from .demo import demo
 from .report import report
 
@@ -29,11 +29,11 @@ def main(
     """Multiple kernel learning: learn a predictor and the weights of its kernels together."""
 
 
-for _command in (learn.fit, use.predict, use.score, learn.cv, use.inspect, report, start.init, start.kernels, demo):
-    app.command()(_command)
+for _command in (learn.fit, use.predict, use.score, learn.cv, use.inspect, report, use.init, use.kernels, demo):
+    app.command()(command(_command))
 
 words = typer.Typer(no_args_is_help=True)
-for _command in (gkm_genome.peaks, gkm.train, gkm.predict, gkm_explain.explain, gkm_explain.motifs,
-                 gkm_genome.variants, gkm_genome.weights, gkm_genome.kmers):  # fmt: skip
-    words.command()(_command)
+for _command in (gkm_use.peaks, gkm.train, gkm_use.predict, gkm_use.explain, gkm_use.motifs, gkm_use.variants,
+                 gkm_use.weights, gkm_use.kmers):  # fmt: skip
+    words.command()(command(_command))
 app.add_typer(words, name="gkm", help="Support vector machines on gapped words of DNA, as gkm-SVM and LS-GKM.")

@@ -1,10 +1,6 @@
-"""Kernels for the columns of a table, and the table of numbers for the fit.
+"""Kernels for the columns of a table, and the columns in the form in which the kernels read them."""
 
-A column of categories becomes indicator columns called COLUMN=CATEGORY, so that the column names of a saved model list
-its categories.
-"""
-
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +12,8 @@ from ..kernels.auto import choose_kernels
 from ..kernels.column_kinds import USED_KINDS, describe, entries
 from ..kernels.frames import listed, number
 from ._data import is_number, numeric_names
-from ._matrices import with_places
-from ._sequences import say_taken, string_table
-from ._talk import Wrong, pandas
+from ._sources import say_taken, string_table, with_places
+from ._talk import Wrong, pandas, say
 
 CURES = {  # by the kind of a column that is left out
     "other dates": "to use them, write them as 2024-03-01",
@@ -32,19 +27,19 @@ CURES = {  # by the kind of a column that is left out
 }
 
 
-def suggest(frame: Any, say: Callable[[str], None], hint: str = "") -> tuple[list[dict[str, Any]], str]:
+def suggest(frame: Any, hint: str = "") -> tuple[list[dict[str, Any]], str]:
     """Tables of a configuration, one per kernel, and a sentence on the kernels of columns, said with a `hint`."""
     matrices, given = frame.attrs.get("matrices", {}), frame.attrs.get("aside", ())
-    made = [_matrix(frame, stem, say) for stem in matrices]
+    made = [_matrix(frame, stem) for stem in matrices]
     aside = [name for name in frame.columns if name in given or name.partition(".")[0] in matrices]
     columns = frame.drop(columns=aside)
     if made and not columns.shape[1]:
         return made, ""
-    tables, chosen = _suggest_columns(columns, frame.attrs.get("sequences", ()), say, hint)
+    tables, chosen = _suggest_columns(columns, frame.attrs.get("sequences", ()), hint)
     return made + tables, chosen
 
 
-def _matrix(frame, stem, say):
+def _matrix(frame, stem):
     """The table of a kernel matrix."""
     there = frame[[name for name in frame.columns if name.startswith(f"{stem}.")]].notna().any(axis=1)
     say(f"{stem!r} is a kernel matrix of {int(there.sum())} examples: it is one kernel, without changes.")
@@ -52,7 +47,7 @@ def _matrix(frame, stem, say):
     return table if there.all() else table | {"missing": "zero"}
 
 
-def _suggest_columns(frame, sequences, say, hint):
+def _suggest_columns(frame, sequences, hint):
     """(tables, a sentence on them) for the columns, as estimators choose them; `sequences` come from FASTA files."""
     columns = describe(entries(frame), sequences)
     if not any(column.kind in (*USED_KINDS, *auto_table.ROW_KINDS) for column in columns):
@@ -62,7 +57,7 @@ def _suggest_columns(frame, sequences, say, hint):
     specs, chosen, _ = choose_kernels(_views(frame, sources), sequences=sequences)
     for column in columns:
         if column.strings:
-            say_taken(frame, column.name, column.strings, say)
+            say_taken(frame, column.name, column.strings)
     say(f"{chosen}.{hint}")
     for kind, cure in CURES.items():
         for why in dict.fromkeys(column.why for column in columns if column.kind == kind):
@@ -73,7 +68,7 @@ def _suggest_columns(frame, sequences, say, hint):
         if tuple(names) not in said:
             said.add(tuple(names))
             name = names[0] if spec.kernel.reads == "sequences" else auto_table.source_of(spec)
-            _say_gaps(frame, name, spec.transformer, names, say)
+            _say_gaps(frame, name, spec.transformer, names)
     return [_table(spec, names) for spec, names in placed], chosen
 
 
@@ -119,7 +114,7 @@ def _table(spec, names):
     return table if kernel == "Categorical" else table | {"missing": "zero"}  # new examples may have missing values
 
 
-def _say_gaps(frame, name, filled, names, say):
+def _say_gaps(frame, name, filled, names):
     """Say how many examples lack the columns of a kernel, unless the message on its file says so."""
     empty = frame[names].isna()
     lost, some = int(empty.all(axis=1).sum()), int(empty.any(axis=1).sum())
@@ -127,16 +122,6 @@ def _say_gaps(frame, name, filled, names, say):
         say(f"{name!r} is missing in {lost} of {len(frame)} examples; its kernel likens them to no other example.")
     if some > lost and filled is not None:
         say(f"{name!r} has gaps in {some - lost} of {len(frame)} examples, which are filled with means.")
-
-
-def indicators(frame: Any, name: str) -> list[str]:
-    """The names of the indicator columns of a column of categories."""
-    return [f"{name}={value}" for value in sorted({v for v in as_texts(frame[name]) if isinstance(v, str)})]
-
-
-def seen(name: str) -> str:
-    """The data column behind a column of the model."""
-    return name.partition("=")[0]
 
 
 def as_texts(column: Any) -> np.ndarray:
@@ -148,66 +133,42 @@ def as_texts(column: Any) -> np.ndarray:
     return found
 
 
-def encode(frame: Any, names: list[str], written: Mapping[str, str]) -> Any:
-    """The columns called `names`: numbers, indicators of categories, and sequences, texts and dates as `written`."""
-    frame = with_places(frame, names)
-    lost = [base for base in map(seen, names) if base not in frame.columns]
+def encode(frame: Any, names: list[str], kinds: Mapping[str, str]) -> Any:
+    """The columns called `names`, each by its kind: sequences, texts, categories and dates as written, else numbers."""
+    frame = with_indicators(with_places(frame, names), names)
+    lost = [name for name in names if name not in frame.columns]
     if lost:
         raise Wrong(
-            f"The data lack the columns {listed(list(dict.fromkeys(lost)))}, which the model uses: add them; they "
-            'may be empty if their kernels have missing = "zero".'
+            f"The data lack the columns {listed(list(dict.fromkeys(map(seen, lost))))}, which the model uses: add "
+            'them; they may be empty if their kernels have missing = "zero".'
         )
     numbers = numeric_names(frame)
-    plain = [name for name in names if name in numbers and name not in written]
+    plain = [name for name in names if name in numbers and name not in kinds]
     block = frame[plain].to_numpy(float, na_value=np.nan)  # at once: thousands of single columns are slow
     for k in np.flatnonzero(np.isinf(block).any(axis=0)):
         as_numbers(frame[plain[k]])
-    made: dict[str, Any] = {}
-    known: dict[str, np.ndarray] = {}
-    for name in names if len(plain) < len(names) else ():
-        base, equals, category = name.partition("=")
-        if name in written:
-            made[name] = AS_WRITTEN[written[name]](frame[name])
-        elif not equals and name not in numbers:
-            made[name] = as_numbers(frame[name], decimal=".")
-        elif equals:
-            if base not in known:
-                known[base] = as_texts(frame[base])
-            made[name] = (known[base] == category).astype(float)
-    pd = pandas()
-    parts = [pd.DataFrame(block, columns=plain, index=frame.index), pd.DataFrame(made, index=frame.index)]
-    return parts[0] if not made else pd.concat(parts, axis=1)[names]
+    pd, others = pandas(), set(names) - set(plain)
+    parts = [pd.DataFrame(block, columns=plain, index=frame.index)]
+    if others:
+        made = {name: FORMS[kinds[name]](frame[name]) if name in kinds else as_numbers(frame[name], decimal=".")
+                for name in names if name in others}  # fmt: skip
+        parts.append(pd.DataFrame(made, index=frame.index))
+    return pd.concat(parts, axis=1)[names] if others else parts[0]
 
 
-def new_categories(frame: Any, names: list[str], texts: Collection[str] = ()) -> list[str]:
-    """Warnings about missing entries and unknown categories; `names` are the columns of the model."""
-    known: dict[str, set[str]] = {}
+def with_indicators(frame: Any, names: list[str]) -> Any:
+    """The frame with the columns COLUMN=CATEGORY of older models, 1 where a column has the category."""
+    made = {}
     for name in names:
         base, equals, category = name.partition("=")
-        if equals and name not in texts:
-            known.setdefault(base, set()).add(category)
-    said = []
-    for base, categories in known.items():
-        column, ids = as_texts(frame[base]), list(frame.index)
-        lost = frame[base].isna().to_numpy()
-        new = [i for i, value in enumerate(column) if not lost[i] and value not in categories]
-        if new:
-            some = _some_ids(ids, new)
-            said.append(
-                f"{base!r} has categories that no training example has in {len(new)} of {len(ids)} examples ({some}; "
-                f"{column[new[0]]!r}, for example): they count as no category."
-            )
-        if lost.any():
-            rows = np.flatnonzero(lost)
-            said.append(
-                f"{base!r} is missing in {len(rows)} of {len(ids)} examples ({_some_ids(ids, rows)}): they count as no "
-                "category."
-            )
-    return said
+        if equals and name not in frame.columns and base in frame.columns:
+            made[name] = (as_texts(frame[base]) == category).astype(float)
+    return frame.assign(**made) if made else frame
 
 
-def _some_ids(ids, rows):
-    return ", ".join(str(ids[i]) for i in rows[:5]) + ", ..." * (len(rows) > 5)
+def seen(name: str) -> str:
+    """The data column behind a column of the model."""
+    return name.partition("=")[0]
 
 
 def as_sequences(column: Any) -> list[str | None]:
@@ -220,10 +181,10 @@ def as_words(column: Any) -> np.ndarray:
     return np.array([None if lost else str(text) for text, lost in zip(column, column.isna(), strict=True)], object)
 
 
-AS_WRITTEN = {"sequences": as_sequences, "objects": as_words, "categories": as_texts, "dates": as_words}
+FORMS = {"sequences": as_sequences, "objects": as_words, "categories": as_texts, "dates": as_words}
 
 
-def read_texts(frame: Any, say: Callable[[str], None]) -> tuple[Any, list[str]]:
+def read_texts(frame: Any) -> tuple[Any, list[str]]:
     """(the frame with numbers for texts of numbers, the names of the columns with decimal commas)."""
     texts = frame.drop(columns=frame.attrs.get("sequences", []), errors="ignore").select_dtypes(exclude="number")
     found = [facts for facts in describe(entries(texts)) if facts.kind in ("numbers", "rows")]

@@ -12,9 +12,9 @@ import manykernels as mk
 from ..kernels.column_kinds import describe, entries, is_number_text
 from ..kernels.table import words
 from ..kernels.table_scaler import TableScaler
-from ._columns import indicators
+from ._columns import FORMS
 from ._data import is_number, numeric_names, pick
-from ._matrices import columns_of_matrix
+from ._sources import columns_of_matrix
 from ._talk import Wrong
 
 KERNELS = (
@@ -67,18 +67,19 @@ def tfidf() -> Any:
     return words()
 
 
-def written_columns(specs: Any) -> dict[str, str]:
-    """{column: "sequences", "objects", "categories" or "dates"} for columns that a kernel does not read as numbers."""
+def kinds_of(specs: Any) -> dict[str, str]:
+    """{column: one of `FORMS`} of the columns that no kernel reads as numbers."""
     found: dict[str, str] = {}
     for spec in map(mk.kernels.spec.as_spec, specs if isinstance(specs, list) else []):
-        if spec.kernel.reads in ("sequences", "objects"):
-            found |= dict.fromkeys(spec.columns, spec.kernel.reads)
-        if isinstance(spec.kernel, mk.kernels.Gower):
-            found |= {spec.columns[k]: "categories" for k in spec.kernel.categories}
+        columns, kernel = spec.columns if isinstance(spec.columns, list) else [], spec.kernel
+        kinds = ["categories" if isinstance(kernel, mk.kernels.Categorical) else kernel.reads] * len(columns)
+        if isinstance(kernel, mk.kernels.Gower):
+            kinds = ["categories" if k in kernel.categories else "numbers" for k in range(len(columns))]
         if isinstance(spec.transformer, TableScaler):
             kinds = [kind for kind, width in spec.transformer.parts for _ in range(width)]
-            found |= {name: kind for name, kind in zip(spec.columns, kinds, strict=True) if kind == "dates"}
-    return found
+        for name, kind in zip(columns, kinds, strict=True):
+            found[name] = kind if found.get(name, kind) in FORMS else "numbers"
+    return {name: kind for name, kind in found.items() if kind in FORMS}
 
 
 def parameters(cls: Any) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def parameters(cls: Any) -> dict[str, Any]:
 
 
 def build(tables: list[dict[str, Any]], frame: Any) -> tuple[list[Any], list[str]]:
-    """The specifications of the kernels, and the names of all columns and indicators that they see."""
+    """The specifications of the kernels, and the names of all columns that they see."""
     if not tables:
         raise Wrong("The configuration has no [[kernel]]: add one, or leave --config out for automatic kernels.")
     scaled: dict[Any, Any] = {}  # kernels of several widths have the same columns, of which there may be thousands
@@ -95,12 +96,6 @@ def build(tables: list[dict[str, Any]], frame: Any) -> tuple[list[Any], list[str
     names = [spec.name for spec in made]
     if len(set(names)) < len(names):
         raise Wrong(f"Two kernels are called {next(n for n in names if names.count(n) > 1)!r}: give them other names.")
-    for column in [c for c, kind in written_columns(made).items() if kind == "categories"]:
-        for spec in (spec for spec in made if column in spec.columns and column not in written_columns([spec])):
-            raise Wrong(
-                f"Column {column!r} is a category in a Gower kernel and a number in kernel {spec.name!r}: make it the "
-                "same in both, or copy the column under another name."
-            )
     return made, list(dict.fromkeys(column for spec in made for column in spec.columns))
 
 
@@ -131,15 +126,8 @@ def _specification(table, k, frame, scaled):
     for column in columns:
         if column not in known:
             pick(frame, column, f"Kernel {name!r}: column")
-        if "=" in column:
-            raise Wrong(f"Column {column!r} has = in its name, which marks categories here: rename it.")
     if table["kernel"] == "Categorical":
-        if params:
-            raise Wrong(
-                f"Kernel {name!r} has {next(iter(params))}, which the command line does not take: leave it out."
-            )
-        found = [indicator for column in columns for indicator in indicators(frame, column)]
-        return spec(mk.kernels.Linear(), found, "error")  # on indicators, it equals the categorical kernel
+        return spec(cls(**params), columns, "zero")
     if table["kernel"] == "Gower":
         return spec(cls(_categories(frame, name, columns, table.get("categories", []))), columns, "error")
     if table["kernel"] in ("Tfidf", *STRINGS):
@@ -152,13 +140,17 @@ def _specification(table, k, frame, scaled):
         return spec(cls(**params), *scaled[seen])
     plain = frame[columns]
     sound = numeric_names(plain) - set(plain.columns[plain.isna().any()])
-    others = _other_kinds(plain) if scale else {}
+    others: dict[str, str] = {}
+    if scale:
+        facts = describe(entries(plain[[column for column in columns if not is_number(plain[column])]]))
+        others = {column.name: column.kind for column in facts if column.kind in ("categories", "dates")}
     for column in columns:
         if column not in sound and column not in others:
             _check_column(plain[column], name, missing)
     if not scale:
         return spec(cls(**params), columns)
-    scaled[seen] = _scaled(plain, others)
+    parts = [(others.get(column, "numbers"), 1) for column in columns] if others else [("columns", len(columns))]
+    scaled[seen] = columns, "zero", TableScaler(parts)  # new examples may have missing values
     return spec(cls(**params), *scaled[seen])
 
 
@@ -169,23 +161,6 @@ def _categories(frame, name, columns, given):
             f"Kernel {name!r} has categories = {given!r}: give names of its columns, categories = [{columns[0]!r}]."
         )
     return [k for k, column in enumerate(columns) if column in given or not is_number(frame[column])]
-
-
-def _other_kinds(frame):
-    """{column: "categories" or "dates"} of the columns that hold no numbers."""
-    frame = frame[[name for name in frame.columns if not is_number(frame[name])]]
-    return {column.name: column.kind for column in describe(entries(frame)) if column.kind in ("categories", "dates")}
-
-
-def _scaled(frame, others):
-    """(columns of the model, missing, transformer) of a kernel on standardised columns, categories as indicators."""
-    columns, parts = [], []
-    for name in frame.columns:
-        own = indicators(frame, name) if others.get(name) == "categories" else [name]
-        columns += own
-        parts.append(("dates", 1) if others.get(name) == "dates" else ("numbers", len(own)))
-    parts = parts if others else [("columns", len(parts))]
-    return columns, "zero", TableScaler(parts)  # new examples may have missing values
 
 
 def _matching(frame, column):
@@ -203,10 +178,7 @@ def _matrix_columns(name, columns, frame):
     if len(columns) > 1 or stem not in known:
         there = f'columns = ["{known[0]}.*"]' if known else "a folder with a square matrix, ids in rows and columns"
         raise Wrong(f"Kernel {name!r} is Precomputed, but {columns[0]!r} is not a kernel matrix: give {there}.")
-    found = columns_of_matrix(frame, stem)
-    if any("=" in column for column in found):
-        raise Wrong(f"{stem}: an id contains =, which marks categories here: rename it.")
-    return found
+    return columns_of_matrix(frame, stem)
 
 
 def _check_column(column, name, missing):

@@ -6,8 +6,9 @@ import io
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,18 @@ import numpy as np
 
 from ..kernels.column_kinds import CODE, is_number_text
 from ..kernels.table import SEQUENCE_COLUMN
-from ._matrices import fault, is_list_of_ids, looks_square, read_npy
-from ._sequences import FASTA_SUFFIXES, is_sequence_file, piped_sequences, read_sequences, read_stdin
-from ._talk import Wrong, pandas
+from ._sources import (
+    FASTA_SUFFIXES,
+    fault,
+    is_list_of_ids,
+    is_sequence_file,
+    looks_square,
+    piped_sequences,
+    read_npy,
+    read_sequences,
+    read_stdin,
+)  # fmt: skip
+from ._talk import Wrong, pandas, say
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npz")
@@ -28,7 +38,6 @@ MANY_COLUMNS = 1000  # pandas reads each column into a separate block of memory,
 def read_data(
     path: str,
     id: str | None = None,
-    say: Callable[[str], None] = lambda text: None,
     labels: str | None = None,
     unique: bool = True,
     target: str | None = None,
@@ -45,7 +54,7 @@ def read_data(
     if path != "-" and not place.exists():
         raise Wrong(f"{path} does not exist: check the path.")
     if path != "-" and place.is_dir():
-        frame = read_folder(place, id, say, target)
+        frame = read_folder(place, id, target)
     else:
         frame = read_file(path, [id, known], [target])
     if path != "-" and place.is_file() and not is_sequence_file(path) and _is_matrix(frame):
@@ -54,10 +63,10 @@ def read_data(
         raise Wrong(f"{path} has no rows: give a table with a header and examples.")
     if id is not None and frame.index.name != id:
         frame = by_id(frame, id, path, unique)
-    return frame if labels is None else with_labels(frame, path, labels, say)
+    return frame if labels is None else with_labels(frame, path, labels)
 
 
-def with_labels(frame: Any, path: str, labels: str, say: Callable[[str], None]) -> Any:
+def with_labels(frame: Any, path: str, labels: str) -> Any:
     """The frame joined with the table `labels`, whose first column has the ids."""
     if not Path(labels).exists():
         raise Wrong(f"--labels {labels} does not exist: check the path.")
@@ -86,71 +95,51 @@ def with_labels(frame: Any, path: str, labels: str, say: Callable[[str], None]) 
 
 
 def read_file(path: str, *texts: Collection[Any]) -> Any:
-    """One file as a frame; see `read_named` for `texts`."""
-    if path == "-":
-        data = read_stdin()
-        frame = piped_sequences(data)
-        return read_text(data, *texts) if frame is None else frame
+    """One file, or stdin, as a frame; see `read_named` for `texts`."""
     if is_sequence_file(path):
         return read_sequences(path)
     kind = next((end for end in TABLE_SUFFIXES if path.lower().endswith(end)), None)
+    read = {".parquet": read_parquet, ".npz": read_npz}.get(kind or "", partial(read_table, texts=texts))
+    if path == "-":
+        data = read_stdin()
+        frame = piped_sequences(data)
+        if frame is not None:
+            return frame
+        path, kind, sep = "stdin", ".csv", separator(data.partition(b"\n")[0])
+        read = partial(read_named, lambda: io.BytesIO(data), sep=sep, texts=texts)
     if kind is None:
         known = ", ".join((*TABLE_SUFFIXES, ".fasta"))
         raise Wrong(f"{path} has an unknown file type: give one of {known}, or a folder of such files.")
-    readers = {".parquet": read_parquet, ".npz": read_npz}
     try:
-        frame = readers[kind](path) if kind in readers else read_table(path, *texts)
+        frame = read(path)
     except Wrong:
         raise
-    except OSError as error:
-        if error.strerror and error.errno is not None:
+    except Exception as error:  # of any reader
+        if isinstance(error, OSError) and error.strerror and error.errno is not None:
             raise
-        raise Wrong(f"{path} cannot be read as {kind[1:]}: {error}") from error
-    except Exception as error:  # of any reader
-        raise Wrong(f"{path} cannot be read as {kind[1:]}: {_why(error)}.") from error
-    return checked(frame, path)
-
-
-def read_text(data: bytes, *texts: Collection[Any]) -> Any:
-    """CSV or TSV from a pipe."""
-    try:
-        frame = read_named(lambda: io.BytesIO(data), "stdin", separator(data.partition(b"\n")[0]), *texts)
-    except Wrong:
-        raise
-    except Exception as error:  # of any reader
-        raise Wrong(f"stdin cannot be read as csv: {_why(error)}.") from error
-    return checked(frame, "stdin")
-
-
-def _why(error):
-    """What an error of a reader says."""
-    return "save it as UTF-8" if isinstance(error, UnicodeDecodeError) else str(error).strip().rstrip(".")
-
-
-def checked(frame: Any, path: str) -> Any:
-    """The frame, after a check that its column names are unique."""
+        why = "save it as UTF-8" if isinstance(error, UnicodeDecodeError) else str(error).strip().rstrip(".")
+        raise Wrong(f"{path} cannot be read as {kind[1:]}: {why}.") from error
     frame.columns = [str(name) for name in frame.columns]
     check_header(frame.columns, path)
     return frame
 
 
-def read_table(path: str, *texts: Collection[Any]) -> Any:
+def read_table(path: str, texts: Sequence[Collection[Any]] = ()) -> Any:
     """CSV or TSV, by the name of the file."""
     sep = "\t" if ".tsv" in Path(path).name.lower() else "," if ".csv" in Path(path).name.lower() else None
     if Path(path).is_file():
-        return read_named(lambda: path, path, sep, *texts)
+        return read_named(lambda: path, path, sep, texts)
     data = Path(path).read_bytes()  # a pipe can be read only once
     data = gzip.decompress(data) if path.lower().endswith(".gz") else data
-    return read_named(lambda: io.BytesIO(data), path, sep, *texts)
+    return read_named(lambda: io.BytesIO(data), path, sep, texts)
 
 
-def read_named(
-    source: Callable[[], Any], path: str, sep: str | None, ids: Collection[Any] = (), targets: Collection[Any] = ()
-) -> Any:
+def read_named(source: Callable[[], Any], path: str, sep: str | None, texts: Sequence[Collection[Any]]) -> Any:
     """The frame of a path or of bytes; the header is checked first, since pandas renames a second column x to x.1.
 
-    By name or position, `ids` are columns of texts, and so are `targets` with whole numbers that begin with 0.
+    `texts` are, by name or position, columns of ids, which are texts, and targets, if whole numbers begin with 0.
     """
+    ids, targets = (*texts, (), ())[:2]
     pd = pandas()
     if sep is None:
         options: dict[str, Any] = {"sep": None, "engine": "python", "encoding": "utf-8-sig"}
@@ -166,8 +155,8 @@ def read_named(
     head = [name or f"Unnamed: {k}" for k, name in enumerate(head)]  # as pandas calls them
     check_header(head, path)
     classes = {name: k in targets or name in targets for k, name in enumerate(head)}
-    texts = [name for k, name in enumerate(head) if k in ids or name in ids or classes[name]]
-    options |= {"converters": dict.fromkeys(texts, str.encode), "index_col": False}  # no bytes count as missing
+    plain = [name for k, name in enumerate(head) if k in ids or name in ids or classes[name]]
+    options |= {"converters": dict.fromkeys(plain, str.encode), "index_col": False}  # no bytes count as missing
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # of fields beyond the header, but for an empty one
@@ -179,7 +168,7 @@ def read_named(
             f"{path}: lines have more fields than the header, which has {len(head)}: give each column a name, also one "
             "of the names of rows, or remove the fields beyond the header."
         ) from None
-    for name in texts:
+    for name in plain:
         column = frame[name].map(bytes.decode, na_action="ignore")
         if classes[name]:
             kind = str if any(map(CODE.fullmatch, column.dropna())) else None
@@ -263,7 +252,7 @@ def read_npz(path: str) -> Any:
     return pd.DataFrame(columns)
 
 
-def read_folder(folder: Path, id: str | None, say: Callable[[str], None], target: str | None = None) -> Any:
+def read_folder(folder: Path, id: str | None, target: str | None = None) -> Any:
     """Tables, kernel matrices and sequences, matched by id.
 
     The column c of table t is t.c if t has several columns, else c. The column of example e in matrix t is t.e. The

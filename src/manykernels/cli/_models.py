@@ -1,7 +1,6 @@
 """From data and settings to an estimator and its arguments."""
 
-import os
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,9 +13,9 @@ from ..estimators.check_inputs import is_precomputed
 from ..kernels.column_kinds import is_number_text
 from ..kernels.normalize import CHOICES_OF_MODELS
 from ._columns import as_numbers, as_texts, encode, guess_task, read_texts, seen, suggest
-from ._config import build, read_config, written_columns
+from ._config import build, kinds_of, read_config
 from ._data import full_name, is_number, pick, read_data, read_file
-from ._talk import Wrong
+from ._talk import Wrong, say
 
 HINT = " `manykernels init` writes them to an editable file."
 TASKS = ("classification", "regression", "one-class", "survival")
@@ -40,25 +39,25 @@ class Job(NamedTuple):
     commas: Collection[str] = ()  # the columns of texts with decimal commas
 
 
-def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[[str], None]) -> Job:
+def prepare(data: str, config: str | None, given: dict[str, Any]) -> Job:
     """Read and check all inputs before the fit; options override the configuration."""
     settings = read_config(config) if config else {}
     settings |= {name: value for name, value in given.items() if value is not None}
     labels, groups = settings.pop("labels", None), settings.pop("groups", None)
-    frame = read_data(data, settings.get("id"), say, labels, target=settings.get("target"))
+    frame = read_data(data, settings.get("id"), labels, target=settings.get("target"))
     if "target" not in settings:
         settings["target"] = only_label(labels)
     settings["target"] = full_target(frame, settings["target"])
     task = settings.get("task") or ("regression" if settings.get("loss") in LOSSES_OF_NUMBERS else None)
-    task, y, frame = split_target(frame, task, settings.get("target"), data, say)
-    of, frame = (None, frame) if groups is None else split_groups(frame, groups, say)
-    frame, commas = read_texts(frame, say)
-    covariates, frame = (None, frame) if "adjust" not in settings else split_covariates(frame, settings["adjust"], say)
+    task, y, frame = split_target(frame, task, settings.get("target"), data)
+    of, frame = (None, frame) if groups is None else split_groups(frame, groups)
+    frame, commas = read_texts(frame)
+    covariates, frame = (None, frame) if "adjust" not in settings else split_covariates(frame, settings["adjust"])
     if covariates is not None and task == "one-class":
         raise Wrong("--adjust needs targets, and --task one-class has none: leave it out.")
-    tables, chosen = (settings.pop("kernel"), "") if "kernel" in settings else suggest(frame, say, HINT)
+    tables, chosen = (settings.pop("kernel"), "") if "kernel" in settings else suggest(frame, HINT)
     kernels, names = build(tables, frame)
-    X = encode(frame, names, written_columns(kernels))
+    X = encode(frame, names, kinds_of(kernels))
     return Job(task, kernels, X, y, settings, chosen, of, covariates, commas)
 
 
@@ -66,14 +65,13 @@ def read_for(
     model: Any,
     data: str,
     id: str | None,
-    say: Callable[[str], None],
     labels: str | None = None,
     target: str | None = None,
     unique: bool = True,
 ) -> Any:
     """The data, by `read_data`, as the fit of the model read them: with its ids and its decimal commas."""
     known = vars(model)
-    frame = read_data(data, id, say, labels, unique, target or known.get("target_name_"), known.get("id_name_"))
+    frame = read_data(data, id, labels, unique, target or known.get("target_name_"), known.get("id_name_"))
     id = known.get("id_name_")
     frame = frame.set_index(id) if frame.index.name is None and id in frame.columns else frame
     commas = frame.columns.intersection(known.get("decimal_commas_", ()))
@@ -95,7 +93,7 @@ def only_label(labels: str | None) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def split_groups(frame: Any, groups: str, say: Callable[[str], None]) -> tuple[Any, Any]:
+def split_groups(frame: Any, groups: str) -> tuple[Any, Any]:
     """(the group of each row (n,), the other columns)."""
     if groups == frame.index.name:
         return frame.index.to_numpy(), frame
@@ -106,7 +104,7 @@ def split_groups(frame: Any, groups: str, say: Callable[[str], None]) -> tuple[A
     return column.to_numpy(), frame.drop(columns=column.name)
 
 
-def split_covariates(frame: Any, adjust: str, say: Callable[[str], None]) -> tuple[dict[str, Any], Any]:
+def split_covariates(frame: Any, adjust: str) -> tuple[dict[str, Any], Any]:
     """({column: values} of --adjust, the other columns); "batch:category" makes a category of a column of numbers."""
     asked = [part.strip() for part in adjust.split(",") if part.strip()]
     kinds = {part.removesuffix(CATEGORY): part.endswith(CATEGORY) for part in asked}
@@ -139,7 +137,7 @@ def covariates_of(model: Any, frame: Any) -> dict[str, Any]:
     return {"covariates": made}
 
 
-def split_target(frame, task, target, data, say):
+def split_target(frame, task, target, data):
     """(task, y, the other columns), without rows that lack a target."""
     if task is not None and task not in TASKS:
         raise Wrong(f"--task {task!r} is unknown: give {', '.join(TASKS)}.")
@@ -250,7 +248,7 @@ def read_model(path: str) -> Any:
     return model
 
 
-def target_of(model: Any, frame: Any, target: str | None, say: Callable[[str], None]) -> Any:
+def target_of(model: Any, frame: Any, target: str | None) -> Any:
     """The target column: the named one, that of the fit, or the only column that the model does not use."""
     known = vars(model).get("target_name_")
     if isinstance(model, mk.MKLSurvival):
@@ -261,8 +259,7 @@ def target_of(model: Any, frame: Any, target: str | None, say: Callable[[str], N
         asked = (
             f"the data lack the column {known!r} of the fit: add it, or name" if known else "--target is missing: name"
         )
-        known = {*map(seen, model.feature_names_in_), *vars(model).get("covariate_columns_", {})}
-        others = [name for name in frame.columns if name not in known]
+        others = unused(model, frame)
         if len(others) != 1:
             some = f" ({', '.join(map(repr, others[:8]))})" * bool(others)
             raise Wrong(f"{asked} the column to compare with{some}.")
@@ -272,6 +269,13 @@ def target_of(model: Any, frame: Any, target: str | None, say: Callable[[str], N
     if y.isna().any():
         raise Wrong(f"--target {target!r} is empty in {int(y.isna().sum())} rows: fill it in or remove them.")
     return y
+
+
+def unused(model: Any, frame: Any) -> list[str]:
+    """The columns that a model does not read."""
+    names = model.feature_names_in_
+    known = {*names, *map(seen, names), *vars(model).get("covariate_columns_", {})}
+    return [str(name) for name in frame.columns if name not in known]
 
 
 def as_classes(model: Any, y: Any) -> Any:
@@ -284,29 +288,3 @@ def as_classes(model: Any, y: Any) -> Any:
     if strange:
         raise Wrong(f"--target {y.name!r} has {strange[0]!r}, which is not among {', '.join(map(str, classes[:8]))}.")
     return labels
-
-
-def check_output(path: str, *inputs: str | None, option: str = "-o ") -> str:
-    """An error if a file cannot be written or is one of the `inputs`, checked before the work.
-
-    Returns a clause for the final message: that the file replaces an older one, or "".
-    """
-    folder = Path(path).absolute().parent
-    if not folder.is_dir():
-        raise Wrong(f"{option}{path}: the folder {folder} does not exist: make it first.")
-    if Path(path).is_dir() or not os.access(folder, os.W_OK):
-        raise Wrong(f"{option}{path} cannot be written: give another path.")
-    for given in inputs:
-        if given is not None and given != "-" and any(_is_same(path, file) for file in _files(Path(given))):
-            raise Wrong(f"{option}{path} would overwrite {given}, which this command reads: give another path.")
-    return ", replacing an older file" if Path(path).is_file() else ""
-
-
-def _files(place):
-    """The file, or the files of a folder."""
-    return place.iterdir() if place.is_dir() else [place]
-
-
-def _is_same(one, other):
-    """Whether two paths lead to the same file, also through links."""
-    return Path(one).is_file() and Path(other).is_file() and os.path.samefile(one, other)

@@ -1,22 +1,29 @@
-"""Output of the command line: results on stdout, messages on stderr, errors in one sentence, exit codes."""
+"""Output of the command line: results on stdout or in files, messages on stderr, errors in one sentence, exit codes."""
 
 import inspect
 import json
+import os
 import signal
+import sys
+import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer import Option
 from typer.core import TyperGroup
 
 from .._validation import one_line
 from ..sequences.packing import StrangeLetters
 
 EXIT_INTERRUPTED = 130
+_RUNNING: ContextVar[dict[str, Any] | None] = ContextVar("running", default=None)
 
 
 class Wrong(Exception):
@@ -28,24 +35,33 @@ def _note(ctx: typer.Context, param: typer.CallbackParam, value: bool) -> bool:
     return value
 
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", callback=_note, is_eager=True, help="Print only results.")]
-Debug = Annotated[bool, typer.Option("--debug", callback=_note, is_eager=True, help="Show the traceback of an error.")]
-Json = Annotated[bool, typer.Option("--json", help="Print results as JSON.")]
+SETTINGS = {
+    "quiet": Annotated[bool, Option("--quiet", "-q", callback=_note, is_eager=True, help="Print only results.")],
+    "debug": Annotated[bool, Option("--debug", callback=_note, is_eager=True, help="Show the traceback of an error.")],
+}
+Json = Annotated[bool, Option("--json", help="Print results as JSON.")]
 
 
-def command(function: Callable[[Any], None]) -> Callable[..., None]:
-    """A command with one option per field of a dataclass, for a function that takes the dataclass as `asked`."""
-    options = get_type_hints(function)["asked"]
-    types = get_type_hints(options, include_extras=True)
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """The function as a command with the `SETTINGS`; a dataclass that it takes as `asked` has an option per field."""
+    options = get_type_hints(function).get("asked")
+    types = get_type_hints(options or function, include_extras=True) | SETTINGS
 
     @wraps(function)
     def run(**given: Any) -> None:
-        function(options(**given))
+        given = {name: value for name, value in given.items() if name not in SETTINGS}
+        function(options(**given)) if options else function(**given)
 
-    parameters = inspect.signature(options).parameters.values()
-    signature = inspect.Signature([parameter.replace(annotation=types[parameter.name]) for parameter in parameters])
-    vars(run)["__signature__"] = signature
+    own = inspect.signature(options or function).parameters.values()
+    shared = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False) for name in SETTINGS]
+    parameters = [parameter.replace(annotation=types[parameter.name]) for parameter in (*own, *shared)]
+    vars(run)["__signature__"] = inspect.Signature(parameters)
     return run
+
+
+def is_quiet() -> bool:
+    """Whether the command that runs prints only results."""
+    return bool((_RUNNING.get() or {}).get("quiet"))
 
 
 def _interrupt(*_: Any) -> None:
@@ -78,7 +94,7 @@ class Commands(TyperGroup):
                 _say_once(said, message) if issubclass(category, StrangeLetters) or not settings.get("quiet") else None
             )
             try:
-                with _heard():
+                with _heard(), running(settings):
                     return super().invoke(ctx)
             except KeyboardInterrupt:
                 complain("manykernels: interrupted.")
@@ -117,9 +133,20 @@ def complain(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def speaker(quiet: bool) -> Callable[[str], None]:
-    """The function that writes messages to stderr; with `quiet` it writes none."""
-    return (lambda text: None) if quiet else complain
+@contextmanager
+def running(settings: dict[str, Any]) -> Iterator[None]:
+    """The `SETTINGS` of the command that runs within."""
+    token = _RUNNING.set(settings)
+    try:
+        yield
+    finally:
+        _RUNNING.reset(token)
+
+
+def say(text: str) -> None:
+    """Write a message to stderr, unless the command is quiet."""
+    if not is_quiet():
+        complain(text)
 
 
 def show(facts: dict[str, Any], as_json: bool) -> None:
@@ -152,3 +179,52 @@ def _text(value):
 
 def _plain(value):
     return value.item() if hasattr(value, "item") else str(value)  # a scalar of numpy
+
+
+def check_output(path: str, *inputs: str | None, option: str = "-o ") -> str:
+    """An error if a file cannot be written or is one of the `inputs`, checked before the work.
+
+    Returns a clause for the final message: that the file replaces an older one, or "".
+    """
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise Wrong(f"{option}{path}: the folder {folder} does not exist: make it first.")
+    if Path(path).is_dir() or not os.access(folder, os.W_OK):
+        raise Wrong(f"{option}{path} cannot be written: give another path.")
+    for given in inputs:
+        if given is not None and given != "-" and any(_is_same(path, file) for file in _files(Path(given))):
+            raise Wrong(f"{option}{path} would overwrite {given}, which this command reads: give another path.")
+    return ", replacing an older file" if Path(path).is_file() else ""
+
+
+def _files(place):
+    """The file, or the files of a folder."""
+    return place.iterdir() if place.is_dir() else [place]
+
+
+def _is_same(one, other):
+    """Whether two paths lead to the same file, also through links."""
+    return Path(one).is_file() and Path(other).is_file() and os.path.samefile(one, other)
+
+
+@contextmanager
+def written(path: str, *inputs: str | None, end: str = ".tsv") -> Iterator[str]:
+    """The path of a file to write, none of the `inputs`; what is written there for "-" goes to stdout."""
+    if path != "-":
+        check_output(path, *inputs, option="")
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / f"out{end}"
+        yield str(place)
+        sys.stdout.write(place.read_text(encoding="utf-8"))
+
+
+def results(prefix: str, ends: Iterable[str], *inputs: str | None) -> list[str]:
+    """The paths PREFIX.end of several files to write, none of the `inputs`."""
+    if prefix == "-":
+        raise Wrong("PREFIX - would be stdout, and there are several results: give the beginning of their names.")
+    paths = [f"{prefix}.{end}" for end in ends]
+    for path in paths:
+        check_output(path, *inputs, option="")
+    return paths

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 
 import manykernels as mk
 
-from ._models import check_output
-from ._talk import Debug, Json, Quiet, show
+from ._talk import Json, check_output, is_quiet, show
 from .learn import progress
 
 
@@ -24,15 +24,13 @@ class Data(StrEnum):
 
 
 def demo(
-    data: Annotated[Data, typer.Option(help="The data set.")] = Data.breast_cancer,
-    p: Annotated[float, typer.Option(min=1, help="Norm of the weights: 1 is sparse, inf is the plain sum.")] = 1.0,
-    C: Annotated[float, typer.Option("--C", min=1e-12, help="Factor of the loss; positive.")] = 1.0,
+    data: Annotated[Data, Option(help="The data set.")] = Data.breast_cancer,
+    p: Annotated[float, Option(min=1, help="Norm of the weights: 1 is sparse, inf is the plain sum.")] = 1.0,
+    C: Annotated[float, Option("--C", min=1e-12, help="Factor of the loss; positive.")] = 1.0,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="The file of the report; by default in a temporary folder.")
+        str | None, Option("--output", "-o", help="The file of the report; by default in a temporary folder.")
     ] = None,
     json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ):
     """Learn the weights of a few hundred kernels, compare with the best single kernel and the sum, write a report."""
     from rich.console import Console
@@ -41,12 +39,12 @@ def demo(
 
     begin = time.perf_counter()
     over = "" if output is None else check_output(output)
-    console = Console(quiet=quiet or json)
+    console = Console(quiet=is_quiet() or json)
     title, X, y, kernels, scaler = _load(data.value)
     X, X_new, y, y_new = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
     X, X_new = scaler.fit_transform(X), scaler.transform(X_new)
     console.print(f"{title}: {len(y)} examples to learn from, {len(y_new)} to test on, {len(kernels)} kernels")
-    shown = progress(quiet or json)
+    shown = not json and progress()
     model, learned = _timed(_fit, kernels, p, C, X, y, shown)
     total, summed = _timed(_fit, kernels, math.inf, C, X, y, shown)
     single, chosen = _timed(_fit_best_single, kernels, C, X, y, shown)

@@ -4,90 +4,83 @@ import sys
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 import manykernels as mk
 
-from ._models import Job, check_output, estimator, prepare
-from ._talk import Debug, Json, Quiet, Wrong, command, show, speaker
+from ._config import SETTINGS
+from ._models import Job, estimator, prepare
+from ._talk import Json, Wrong, check_output, is_quiet, say, show
 
 Data = Annotated[
-    str, typer.Argument(help="CSV, TSV, FASTA (.gz), Parquet, NPZ, a folder of tables with ids, or - for stdin.")
+    str, Argument(help="CSV, TSV, FASTA (.gz), Parquet, NPZ, a folder of tables with ids, or - for stdin.")
 ]
 Target = Annotated[
-    str | None, typer.Option("--target", "-t", help="The column to predict; in FASTA headers the word before =.")
+    str | None, Option("--target", "-t", help="The column to predict; in FASTA headers the word before =.")
 ]
-Event = Annotated[str | None, typer.Option(help="With --time: the column that is 1 for events, 0 for censored times.")]
-Time = Annotated[str | None, typer.Option(help="With --event: the column of times, for the risk of an event.")]
-Strata = Annotated[str | None, typer.Option(help="With --event and --time: a column of groups that are not compared.")]
-Labels = Annotated[str | None, typer.Option(help="A table of targets, with ids in its first column.")]
-Config = Annotated[str | None, typer.Option(help="A TOML file of kernels; `manykernels init` writes one.")]
-Task = Annotated[
-    str | None, typer.Option(help="classification, regression, survival or one-class; by default guessed.")
-]
+Event = Annotated[str | None, Option(help="With --time: the column that is 1 for events, 0 for censored times.")]
+Time = Annotated[str | None, Option(help="With --event: the column of times, for the risk of an event.")]
+Strata = Annotated[str | None, Option(help="With --event and --time: a column of groups that are not compared.")]
+Labels = Annotated[str | None, Option(help="A table of targets, with ids in its first column.")]
+Config = Annotated[str | None, Option(help="A TOML file of kernels; `manykernels init` writes one.")]
+Task = Annotated[str | None, Option(help="classification, regression, survival or one-class; by default guessed.")]
 Groups = Annotated[
-    str | None, typer.Option(help="A column of groups, such as patients: rows of a group are held out together.")
+    str | None, Option(help="A column of groups, such as patients: rows of a group are held out together.")
 ]
 Adjust = Annotated[
     str | None,
-    typer.Option(help="Columns to adjust for, without a penalty, separated by commas: age,sex,batch:category."),
+    Option(help="Columns to adjust for, without a penalty, separated by commas: age,sex,batch:category."),
 ]
-Id = Annotated[str | None, typer.Option(help="The column of ids of the examples.")]
-Loss = Annotated[str | None, typer.Option(help="hinge, logistic, squared, huber, quantile, poisson, ...")]
-Q = Annotated[float | None, typer.Option("--q", help="The quantile, for --loss quantile; default 0.5.")]
+Id = Annotated[str | None, Option(help="The column of ids of the examples.")]
+Loss = Annotated[str | None, Option(help="hinge, logistic, squared, huber, quantile, poisson, ...")]
+Q = Annotated[float | None, Option("--q", help="The quantile, for --loss quantile; default 0.5.")]
 Normalize = Annotated[
-    str | None, typer.Option(help="multiplicative, spherical (for unequal lengths), trace or none; chosen by default.")
+    str | None, Option(help="multiplicative, spherical (for unequal lengths), trace or none; chosen by default.")
 ]
-Nu = Annotated[float | None, typer.Option(help="The share of outliers, for --task one-class.")]
+Nu = Annotated[float | None, Option(help="The share of outliers, for --task one-class.")]
 Approximation = Annotated[
-    str | None, typer.Option(help="nystroem or rff: kernels of low rank, for many examples; docs/lowrank.md.")
+    str | None, Option(help="nystroem or rff: kernels of low rank, for many examples; docs/lowrank.md.")
 ]
-FIT_SETTINGS = "target", "C", "p", "task", "loss", "q", "nu", "normalize", "id", "labels", "adjust", "approximation"
-CV_SETTINGS = "target", "task", "loss", "q", "normalize", "id", "labels", "groups", "adjust", "approximation"
 
 
-@dataclass(frozen=True)
-class FitOptions:
+@dataclass
+class Learned:
     data: Data
     target: Target = None
     event: Event = None
     time: Time = None
     strata: Strata = None
     config: Config = None
-    C: Annotated[
-        str | None, typer.Option("-C", "--C", help="Factor of the loss; by default auto, which chooses it.")
-    ] = None
-    p: Annotated[float | None, typer.Option("-p", "--p", help="1: few kernels, inf: equal weights; default 2.")] = None
     task: Task = None
     loss: Loss = None
     q: Q = None
-    nu: Nu = None
     normalize: Normalize = None
     id: Id = None
     labels: Labels = None
     adjust: Adjust = None
     approximation: Approximation = None
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Let predict write probabilities, for any loss; takes 5 more fits.")
-    ] = False
-    output: Annotated[str, typer.Option("--output", "-o", help="The file of the model.")] = "model.mk"
     json: Json = False
-    quiet: Quiet = False
-    debug: Debug = False
 
 
-@command
+@dataclass
+class FitOptions(Learned):
+    C: Annotated[str | None, Option("-C", "--C", help="Factor of the loss; by default auto, which chooses it.")] = None
+    p: Annotated[float | None, Option("-p", "--p", help="1: few kernels, inf: equal weights; default 2.")] = None
+    nu: Nu = None
+    probabilities: Annotated[
+        bool, Option("--probabilities", help="Let predict write probabilities, for any loss; takes 5 more fits.")
+    ] = False
+    output: Annotated[str, Option("--output", "-o", help="The file of the model.")] = "model.mk"
+
+
 def fit(asked: FitOptions) -> None:
     """Learn a model and the weights of its kernels from a table, and write the model to a file."""
-    say, output = speaker(asked.quiet), asked.output
+    output = asked.output
     if output == "-":
         raise Wrong("-o - would write a model to the terminal: give a path, for example -o model.mk.")
     over = check_output(output, asked.data, asked.config, asked.labels)
-    given = {name: vars(asked)[name] for name in FIT_SETTINGS}
-    given["C"] = read_C(asked.C)
-    given |= times_of(asked)
-    job = prepare(asked.data, asked.config, given, say)
-    model = estimator(job, verbose=verbose(asked.quiet), **_calibration(job, asked.probabilities))
+    job = prepare(asked.data, asked.config, settings_of(asked) | {"C": read_C(asked.C)})
+    model = estimator(job, verbose=verbose(), **_calibration(job, asked.probabilities))
     extra = {} if job.covariates is None else {"covariates": job.covariates}
     model.fit(job.X, job.y, **extra) if job.y is not None else model.fit(job.X)
     if job.y is not None:
@@ -104,42 +97,22 @@ def fit(asked: FitOptions) -> None:
     show(facts, asked.json)
 
 
-@dataclass(frozen=True)
-class CVOptions:
-    data: Data
-    target: Target = None
-    event: Event = None
-    time: Time = None
-    strata: Strata = None
-    config: Config = None
-    C: Annotated[str, typer.Option("-C", "--C", help="Candidates, separated by commas.")] = "0.1,1,10"
-    p: Annotated[str, typer.Option("-p", "--p", help="Candidates, separated by commas.")] = "1,2"
-    task: Task = None
-    loss: Loss = None
-    q: Q = None
-    normalize: Normalize = None
-    id: Id = None
-    labels: Labels = None
-    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5
+@dataclass
+class CVOptions(Learned):
+    C: Annotated[str, Option("-C", "--C", help="Candidates, separated by commas.")] = "0.1,1,10"
+    p: Annotated[str, Option("-p", "--p", help="Candidates, separated by commas.")] = "1,2"
+    folds: Annotated[int, Option(min=2, help="Folds of the cross-validation.")] = 5
     groups: Groups = None
-    adjust: Adjust = None
-    approximation: Approximation = None
-    json: Json = False
-    quiet: Quiet = False
-    debug: Debug = False
 
 
-@command
 def cv(asked: CVOptions) -> None:
     """Score candidates for C and p by cross-validation."""
-    say, folds = speaker(asked.quiet), asked.folds
     Cs, ps = _numbers(asked.C, "-C"), _numbers(asked.p, "-p")
-    given = {name: vars(asked)[name] for name in CV_SETTINGS}
-    job = prepare(asked.data, asked.config, given | times_of(asked), say)
+    job = prepare(asked.data, asked.config, settings_of(asked) | {"C": None, "p": None})
     if job.task == "one-class":
         raise Wrong("cv needs targets for its scores, and --task one-class has none: give another task.")
-    splits = _splits(job, folds)
-    search = estimator(job, search=True, Cs=Cs, cv=splits, verbose=verbose(asked.quiet))
+    splits = _splits(job, asked.folds)
+    search = estimator(job, search=True, Cs=Cs, cv=splits, verbose=verbose())
     search.set_params(regularizer=ps)
     search.fit(job.X, job.y, groups=job.groups, covariates=job.covariates)
     found = search.cv_results_
@@ -186,31 +159,32 @@ def coefficients(model: Any) -> dict[str, Any]:
     return {"covariates": [{"covariate": name, "coefficient": float(value)} for name, value in rows]}
 
 
-def progress(quiet: bool) -> bool:
-    """Whether to show progress bars, which go to stderr: only if stderr is a terminal."""
+def progress() -> bool:
+    """Whether to show progress bars, which go to stderr: only if stderr is a terminal, and the command not quiet."""
     import rich
 
-    if quiet or not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         return False
     rich.reconfigure(stderr=True)
     return True
 
 
-def verbose(quiet: bool) -> bool | str:
+def verbose() -> bool | str:
     """The `verbose` of estimators: bars, or lines of fits that take long where stderr is no terminal."""
-    return progress(quiet) or (False if quiet else "lines")
+    return progress() or (False if is_quiet() else "lines")
 
 
-def times_of(asked: Any) -> dict[str, str]:
-    """The target and the task of --event, --time and --strata: the columns EVENT,TIME[,STRATA]."""
+def settings_of(asked: Any) -> dict[str, Any]:
+    """The settings that options give; --event, --time and --strata are the target EVENT,TIME[,STRATA] of a task."""
+    given = {name: value for name, value in vars(asked).items() if name in (*SETTINGS, "labels", "groups")}
     names = [asked.event, asked.time] + ([] if asked.strata is None else [asked.strata])
     if names == [None, None]:
-        return {}
+        return given
     if None in names:
         raise Wrong("--event, --time and --strata belong together: give --event and --time, and --strata with them.")
     if asked.target is not None:
         raise Wrong("--target is the column of a class or a number: leave it out with --event and --time.")
-    return {"target": ",".join(names), "task": "survival"}
+    return given | {"target": ",".join(names), "task": "survival"}
 
 
 def read_C(text: str | None, option: str = "-C") -> float | str | None:

@@ -7,15 +7,14 @@ from shlex import quote
 from typing import Annotated
 
 import typer
+from typer import Option
 
 import manykernels as mk
 
 from ..estimators.new_data_warning import tell_news
-from ._columns import seen
 from ._models import (
     CATEGORY,
     as_classes,
-    check_output,
     covariates_of,
     estimator,
     only_label,
@@ -24,66 +23,63 @@ from ._models import (
     read_model,
     split_groups,
     target_of,
+    unused,
 )
-from ._talk import Debug, Json, Quiet, Wrong, command, complain, speaker
+from ._talk import Json, Wrong, check_output, running, say
 from .learn import Data, Groups, Id, Labels, Target, progress
 from .use import Model, columns_of
 
 
-@dataclass(frozen=True)
+@dataclass
 class PageOptions:
     model: Model
     data: Data
     target: Target = None
-    output: Annotated[str, typer.Option("--output", "-o", help="The file of the page.")] = "report.html"
-    cv: Annotated[int, typer.Option(min=0, help="Folds of the cross-validation; 0 for none.")] = 5
-    relevance: Annotated[str, typer.Option(help="auto, full (leaves out more sources) or fast.")] = "auto"
-    stability: Annotated[int | None, typer.Option(min=0, help="Bootstrap samples, 0 for none; default up to 100.")] = (
-        None
-    )
-    examples: Annotated[str, typer.Option(help="Rows to explain, separated by commas; by default six.")] = ""
-    max_examples: Annotated[int | None, typer.Option(min=10, help="The size of a random sample to measure.")] = None
-    title: Annotated[str | None, typer.Option(help="The title of the page.")] = None
+    output: Annotated[str, Option("--output", "-o", help="The file of the page.")] = "report.html"
+    cv: Annotated[int, Option(min=0, help="Folds of the cross-validation; 0 for none.")] = 5
+    relevance: Annotated[str, Option(help="auto, full (leaves out more sources) or fast.")] = "auto"
+    stability: Annotated[int | None, Option(min=0, help="Bootstrap samples, 0 for none; default up to 100.")] = None
+    examples: Annotated[str, Option(help="Rows to explain, separated by commas; by default six.")] = ""
+    max_examples: Annotated[int | None, Option(min=10, help="The size of a random sample to measure.")] = None
+    title: Annotated[str | None, Option(help="The title of the page.")] = None
     groups: Groups = None
-    scoring: Annotated[str | None, typer.Option(help="A score of scikit-learn, for example balanced_accuracy.")] = None
+    scoring: Annotated[str | None, Option(help="A score of scikit-learn, for example balanced_accuracy.")] = None
     threshold: Annotated[
-        float | None, typer.Option(help="For two classes: decisions above it predict the second class; 0 by default.")
+        float | None, Option(help="For two classes: decisions above it predict the second class; 0 by default.")
     ] = None
     id: Id = None
     labels: Labels = None
     json: Json = False
-    quiet: Quiet = False
-    debug: Debug = False
 
 
-@command
 def report(asked: PageOptions) -> None:
     """Write one HTML page on a model: what it learned, how certain the findings are, and which columns matter."""
     from sklearn.base import is_outlier_detector
 
-    say, output, quiet = speaker(asked.quiet), asked.output, asked.quiet
+    output = asked.output
     if output == "-":
         raise Wrong("-o - would write a page to the terminal: give a path, for example -o report.html.")
     read, pages = (asked.model, asked.data, asked.labels), (Path(output), Path(output).with_suffix(".json"))
     over = [check_output(str(path), *read) for path in pages]
     fitted = read_model(asked.model)
-    frame = read_for(fitted, asked.data, asked.id, say, asked.labels, target=asked.target)
+    frame = read_for(fitted, asked.data, asked.id, asked.labels, target=asked.target)
     target = asked.target or only_label(asked.labels)
     one_class = is_outlier_detector(fitted)
-    y = None if one_class and target is None else target_of(fitted, frame, target, say)
+    y = None if one_class and target is None else target_of(fitted, frame, target)
     times = isinstance(fitted, mk.MKLSurvival)
     columns = (target or fitted.target_name_).split(",") if times else [None if y is None else str(y.name)]
     name = columns[0]
     X, rows = columns_of(fitted, frame), _rows(asked.examples)
     tell_news(fitted, X)
     truth = None if y is None else as_classes(fitted, y)
-    if not quiet and not progress(quiet):
-        complain("measuring held-out scores, the relevance of each source, and stability.")
-    groups = None if asked.groups is None else split_groups(frame, asked.groups, lambda text: None)[0]
+    if not progress():
+        say("measuring held-out scores, the relevance of each source, and stability.")
+    with running({"quiet": True}):
+        groups = None if asked.groups is None else split_groups(frame, asked.groups)[0]
     options = vars(asked)
     same = {key: options[key] for key in ("relevance", "stability", "max_examples", "title", "scoring", "threshold")}
     found = fitted.report(
-        X, truth, verbose=progress(quiet), cv=asked.cv or None, examples=rows, target=name, groups=groups, **same,
+        X, truth, verbose=progress(), cv=asked.cv or None, examples=rows, target=name, groups=groups, **same,
         **covariates_of(fitted, frame),
     )  # fmt: skip
     _describe(found.facts, fitted, frame, truth, columns)
@@ -111,10 +107,9 @@ def _describe(facts, model, frame, truth, targets):
     """Replace the facts on the data by those of the original columns, and list the unused ones."""
     from ..report.describe import describe_data
 
-    known = {*map(seen, model.feature_names_in_), *vars(model).get("covariate_columns_", {})}
     plain = frame.drop(columns=[target for target in targets if target in frame.columns])
     facts["data"] = describe_data(model, plain, truth)
-    facts["data"]["unused"] = [str(name) for name in plain.columns if name not in known]
+    facts["data"]["unused"] = unused(model, plain)
 
 
 def _rows(text):
@@ -164,7 +159,8 @@ def _fit(fitted, data, where):
         return ""
     settings = {name.lstrip("-"): value for name, value in (where | given).items()}
     try:
-        other = estimator(prepare(data, None, settings, lambda text: None))
+        with running({"quiet": True}):
+            other = estimator(prepare(data, None, settings))
     except Exception:  # the data do not suit the model
         return ""
     same = repr(other.set_params(verbose=fitted.verbose).get_params()) == repr(fitted.get_params())

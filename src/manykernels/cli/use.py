@@ -1,36 +1,37 @@
-"""`predict`, `score` and `inspect`: use a saved model, score it, and show its weights."""
+"""`predict`, `score`, `inspect`, `init` and `kernels`: use and score models, write a configuration, list kernels."""
 
 import sys
-import warnings
+from inspect import Parameter
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 import manykernels as mk
 
 from ..estimators.new_data_warning import tell_news
-from ._columns import encode, new_categories
-from ._config import written_columns
-from ._models import as_classes, check_output, covariates_of, only_label, read_for, read_model, target_of
-from ._talk import Debug, Json, Quiet, Wrong, pandas, show, speaker
-from .learn import Data, Id, Labels, Target, coefficients
+from ._columns import encode, read_texts, suggest
+from ._config import KERNELS, STRINGS, kernel_class, kinds_of, parameters, write_config
+from ._data import read_data
+from ._models import as_classes, covariates_of, only_label, read_for, read_model, split_target, target_of
+from ._talk import Json, Wrong, check_output, pandas, say, show
+from .learn import Data, Id, Labels, Target, Task, coefficients
 
-Model = Annotated[str, typer.Argument(help="A file that `manykernels fit` wrote.")]
+Model = Annotated[str, Argument(help="A file that `manykernels fit` wrote.")]
 
 
 def predict(
     model: Model,
     data: Data,
-    output: Annotated[str, typer.Option("--output", "-o", help="The file of the predictions; - is stdout.")] = "-",
+    output: Annotated[str, Option("--output", "-o", help="The file of the predictions; - is stdout.")] = "-",
     id: Id = None,
     json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Predict new examples: one row each, with decision values, and probabilities if the model has them."""
     over = "" if output == "-" or output.startswith("/dev/") else check_output(output, model, data)
-    say, fitted = speaker(quiet), read_model(model)
-    frame = read_for(fitted, data, id, say, unique=False)
+    fitted = read_model(model)
+    frame = read_for(fitted, data, id, unique=False)
     made = predictions(fitted, columns_of(fitted, frame), covariates_of(fitted, frame))
     text = made.to_json(orient="records") + "\n" if json else made.to_csv(index=frame.index.name is not None)
     if output == "-":
@@ -43,10 +44,7 @@ def predict(
 
 def columns_of(model: Any, frame: Any) -> Any:
     """The columns that a model uses; an error if one has empty rows and its kernel does not accept them."""
-    names, written = list(model.feature_names_in_), written_columns(model.kernels)
-    X = encode(frame, names, written)
-    for sentence in new_categories(frame, names, written):
-        warnings.warn(sentence, UserWarning, stacklevel=2)
+    X = encode(frame, list(model.feature_names_in_), kinds_of(model.kernels))
     specs = [mk.kernels.spec.as_spec(spec) for spec in model.kernels] if isinstance(model.kernels, list) else []
     whole = [spec for spec in specs if spec.missing == "error" and spec.kernel.reads != "anything"]
     strict = {column for spec in whole for column in spec.columns or ()}
@@ -85,19 +83,17 @@ def score(
     id: Id = None,
     labels: Labels = None,
     json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Compare predictions with the targets: accuracy for classes, R² for numbers, concordance for times."""
     import numpy as np
     from sklearn.base import is_outlier_detector, is_regressor
     from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, r2_score
 
-    say, fitted = speaker(quiet), read_model(model)
+    fitted = read_model(model)
     if is_outlier_detector(fitted):
         raise Wrong(f"{model} is a one-class model, which has no score: use predict.")
-    frame = read_for(fitted, data, id, say, labels, target=target)
-    y = as_classes(fitted, target_of(fitted, frame, target or only_label(labels), say))
+    frame = read_for(fitted, data, id, labels, target=target)
+    y = as_classes(fitted, target_of(fitted, frame, target or only_label(labels)))
     X, extra = columns_of(fitted, frame), covariates_of(fitted, frame)
     guess = fitted.predict(X, **extra)
     facts: dict[str, Any] = {"examples": len(y)}
@@ -114,17 +110,15 @@ def score(
 
 def inspect(
     model: Model,
-    data: Annotated[str | None, typer.Argument(help="Training data, to measure the relevance of each source.")] = None,
+    data: Annotated[str | None, Argument(help="Training data, to measure the relevance of each source.")] = None,
     target: Target = None,
     id: Id = None,
     labels: Labels = None,
-    top: Annotated[int, typer.Option(min=1, help="The number of kernels to show.")] = 20,
+    top: Annotated[int, Option(min=1, help="The number of kernels to show.")] = 20,
     json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Show the weights, the gap and the settings of a model; with data, also the relevance of each source."""
-    say, fitted = speaker(quiet), read_model(model)
+    fitted = read_model(model)
     names, weights, shares = mk.inspect.tables.top_weights(fitted, top)
     settings = {name: v for name, v in fitted.get_params(deep=False).items() if name in ("loss", "C", "nu")}
     facts = {
@@ -147,17 +141,17 @@ def inspect(
             for column, share in list(own.items())[:top]
         ]
     if data is not None:
-        frame = read_for(fitted, data, id, say, labels, target=target)
-        facts["relevance"] = _relevance(fitted, frame, target or only_label(labels), say)
+        frame = read_for(fitted, data, id, labels, target=target)
+        facts["relevance"] = _relevance(fitted, frame, target or only_label(labels))
     show(facts, json)
 
 
-def _relevance(model, frame, target, say):
+def _relevance(model, frame, target):
     from sklearn.base import is_outlier_detector
 
     if is_outlier_detector(model):
         raise Wrong("A one-class model has no targets, which relevance needs: leave the data out.")
-    y, X = as_classes(model, target_of(model, frame, target, say)), columns_of(model, frame)
+    y, X = as_classes(model, target_of(model, frame, target)), columns_of(model, frame)
     tell_news(model, X)
     say("relevance: the mean of the loss in score without a source and the gain from it alone, in 5 folds.")
     found = mk.inspect.relevance(model, X, y, kernels=False, **covariates_of(model, frame))
@@ -168,3 +162,41 @@ def _relevance(model, frame, target, say):
         say("permute: the loss in score if the column is permuted; columns without relevance were only permuted.")
         keep = (*keep, "permute", "permute_se")
     return [{"name": row["name"]} | {key: row[key] for key in keep if row[key] == row[key]} for row in rows]
+
+
+def init(
+    data: Data,
+    target: Target = None,
+    task: Task = None,
+    id: Id = None,
+    labels: Labels = None,
+    output: Annotated[str, Option("--output", "-o", help="The file of the configuration; - is stdout.")] = "-",
+    force: Annotated[bool, Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write a commented TOML file of kernels for the columns of a table, which you can edit and give to fit."""
+    over = ""
+    if output != "-":
+        over = check_output(output, data, labels)
+        if Path(output).exists() and not force:
+            raise Wrong(f"{output} exists: give another path, or --force to overwrite it.")
+    task, _, frame = split_target(read_data(data, id, labels, target=target), task, target, data)
+    text = write_config({"target": target, "id": id, "task": task}, suggest(read_texts(frame)[0])[0], data)
+    if output == "-":
+        typer.echo(text, nl=False)
+        return
+    Path(output).write_text(text)
+    say(f"{output} is written{over}; `manykernels fit {data} --config {output}` uses it.")
+
+
+def kernels(json: Json = False) -> None:
+    """List the kernels that a configuration may name, with their parameters."""
+    rows = []
+    for name in (*KERNELS, *STRINGS):
+        cls = kernel_class(name)
+        takes = parameters(cls)
+        says = (cls.__doc__ or "").strip().splitlines()[0]
+        takes = {key: "required" if value is Parameter.empty else value for key, value in takes.items()}
+        plain = (key if value == "required" else f"{key}={value!r}" for key, value in takes.items())
+        given = takes if json else ", ".join(plain)
+        rows.append({"kernel": name, "parameters": given, "what": says})
+    show({"kernels": rows}, json)

@@ -2,9 +2,8 @@
 
 from .genome import Genome, make_genome
 from .grammar import Grammar, make_grammar
-from .multiomics import MultiOmics, make_multiomics
+from .multiomics import MultiOmics, make_multiomics, make_survival
 from .splice import iter_splice, make_splice, splice_information
-from .survival import make_survival
 
 __all__ = [
     "Genome", "Grammar", "MultiOmics", "iter_splice", "make_genome", "make_grammar", "make_multiomics", "make_splice",

@@ -1,14 +1,20 @@
 """From peaks and variants in a genome to sequences and scores: windows, negatives, folds, effects of variants."""
 
-from .delta_svm import DeltaSVM, deltasvm
-from .kmers import KmerWeights, kmer_weights, non_redundant_kmers, read_kmer_weights, write_kmer_weights, write_kmers
-from .negatives import MatchedNegatives, matched_negatives
+from .kmers import (
+    DeltaSVM,
+    KmerWeights,
+    deltasvm,
+    kmer_weights,
+    non_redundant_kmers,
+    read_kmer_weights,
+    write_kmer_weights,
+    write_kmers,
+)  # fmt: skip
 from .peaks import Peaks, Windows, read_bed, windows
 from .reference import Reference
-from .scores import VariantScores, score_variants
-from .shuffle import dinucleotide_shuffle
+from .scores import VariantScores, dinucleotide_shuffle, score_variants
 from .split import ChromosomeSplit
-from .training import TrainingSet, training_set
+from .training import MatchedNegatives, TrainingSet, matched_negatives, training_set
 from .variants import Variants, read_variants
 
 __all__ = [

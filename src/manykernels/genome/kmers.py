@@ -1,4 +1,4 @@
-"""Weights of words of k letters, and the files of them that deltaSVM reads."""
+"""Weights of words of k letters, files of them, and deltaSVM: the differences of their sums that variants make."""
 
 from __future__ import annotations
 
@@ -13,8 +13,24 @@ import numpy as np
 from .._validation import check_integer
 from ..kernels.new_data import NewDataWarning
 from ..sequences import DNA, Sequences
-from ._decide import decide
 from ._text import lines
+from .reference import Reference, opened
+from .variants import Variants, as_variants, located
+
+
+def decide(model, X, output=None):
+    """The decisions (n,) of any fitted model, or the predictions of a regressor."""
+    ask = model.decision_function if hasattr(model, "decision_function") else model.predict  # a user's model
+    found = np.asarray(ask(X), float)
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if (output is None) != (found.ndim == 1):
+        has = "one output" if found.ndim == 1 else f"{found.shape[1]} outputs"
+        raise ValueError(
+            f"output={output!r}, but the decision of the model has {has}: give the number of one of several"
+        )
+    return found if output is None else found[:, output]
+
 
 MAX_K = 12  # 4^k weights
 WORDS_AT_ONCE = 2**19
@@ -275,3 +291,79 @@ def _letters(numbers, k):
 
 def _words(numbers, k):
     return _letters(numbers, k).view(f"S{k}").ravel().astype(str).tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class DeltaSVM:
+    """The result of `deltasvm`.
+
+    Parameters
+    ----------
+    id : list of n str
+    score : array (n,)
+    skipped : dict
+        {reason: ids} of variants that were left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.genome import DeltaSVM
+    >>> DeltaSVM(["rs1"], np.array([0.5]), {}).score
+    array([0.5])
+    """
+
+    id: list[str]
+    score: np.ndarray
+    skipped: dict[str, list[str]]
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the id, a tab and the score with six digits a line, as deltaSVM does."""
+        with open(path, "w") as file:
+            file.writelines(f"{name}\t{score:.6f}\n" for name, score in zip(self.id, self.score, strict=True))
+
+
+def deltasvm(
+    weights: KmerWeights | str | PathLike[str], variants: str | PathLike[str] | Variants,
+    reference: str | PathLike[str] | Reference, *, invalid: str = "error",
+) -> DeltaSVM:  # fmt: skip
+    """Σ w(words of the alternative) − Σ w(words of the reference), over the words that overlap a variant.
+
+    Both alleles have k − 1 letters of the reference on each side, fewer at the ends of a contig. Words with N count 0.
+
+    Parameters
+    ----------
+    weights : KmerWeights or path
+    variants : path or Variants
+    reference : path or Reference
+    invalid : {"error", "skip"}
+        As in `score_variants`.
+
+    Returns
+    -------
+    DeltaSVM
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from manykernels.datasets import make_genome
+    >>> from manykernels.genome import KmerWeights, deltasvm
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     genome = make_genome(folder, peaks=20)
+    ...     found = deltasvm(KmerWeights(2, np.zeros(16)), genome.variants, genome.reference)
+    ...     found.write(f"{folder}/scores.txt")
+    ...     with open(f"{folder}/scores.txt") as file:
+    ...         print(file.readline())
+    broken0	0.000000
+    """
+    weights = weights if isinstance(weights, KmerWeights) else read_kmer_weights(weights)
+    around, texts = weights.k - 1, []
+    with opened(reference) as genome:
+        variants = located(as_variants(variants), genome, invalid)
+        for k, chrom in enumerate(variants.chrom.tolist()):
+            start, ref, alt = variants.changed(k)
+            stop = start + len(ref)
+            left, right = genome.fetch(chrom, start - around, start), genome.fetch(chrom, stop, stop + around)
+            texts += [left + ref + right, left + alt + right]
+    sums = weights.sums(texts).reshape(-1, 2)
+    return DeltaSVM(variants.id, sums[:, 1] - sums[:, 0], variants.skipped)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._callers import OFFERS
-from ..sequences.guess import MIN_LETTERS, MIXED, as_texts, guess_alphabet
+from ..sequences.alphabet import MIN_LETTERS, MIXED, as_texts, guess_alphabet
 from .frames import are_missing_texts, is_missing_text, is_pandas, missing_entries, number
 from .table_scaler import days
 

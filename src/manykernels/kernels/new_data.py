@@ -14,6 +14,7 @@ from ..sequences import Sequences
 from ._protocol import len_
 from .annotated import NamedMatrix
 from .frames import are_missing_texts, is_frame, is_pandas, missing_entries, values
+from .table_scaler import TableScaler
 from .transformers import first_step
 from .view_data import blank_entries, total
 
@@ -220,7 +221,7 @@ def _missing(x):
 
 def _new_categories(plan, arrays):
     first = first_step(plan.transformer.fitted)
-    if not hasattr(first, "categories_") and not hasattr(first, "transformers_"):  # an encoder, a ColumnTransformer
+    if not len(_learned(first)) and not hasattr(first, "transformers_"):  # no encoder and no ColumnTransformer
         return []
     view = plan.before_transformer(arrays)
     if view.X is None:
@@ -238,24 +239,36 @@ def _strange(transformer, X, columns, present):
 
     for _, part, which in getattr(transformer, "transformers_", ()):  # of a ColumnTransformer
         part = first_step(part)
-        if hasattr(part, "categories_"):  # of an encoder, scikit-learn's or a user's
+        if len(_learned(part)):
             at = list(X.columns) if is_frame(X) else list(range(X.shape[1]))
             x = _safe_indexing(X, which, axis=1)
             own = [at.index(name) for name in x.columns] if is_frame(x) else np.arange(X.shape[1])[which]
             yield from _strange(part, x, [columns[j] for j in np.atleast_1d(own)], present)
-    learned = getattr(transformer, "categories_", ())  # an encoder's, scikit-learn's or a user's
+    learned = _learned(transformer)
     x = values(X) if is_frame(X) else np.asarray(X)
     x = x[:, None] if x.ndim == 1 else x
     if len(learned) != x.shape[1]:
         return
     lost = missing_entries(x) if present is None else missing_entries(x) | ~present[:, None]
     for j, categories in enumerate(learned):
+        if categories is None:
+            continue
         with suppress(TypeError):  # the encoder refuses values that cannot be compared
             here = set(categories if isinstance(categories, list) else categories.tolist())
             column = x[:, j].tolist()
             rows = np.array([i for i, value in enumerate(column) if not lost[i, j] and value not in here], int)
             if len(rows):
                 yield columns[j], rows, column[rows[0]]
+
+
+def _learned(transformer):
+    """The categories of each column of an encoder, ours, scikit-learn's or a user's; None of columns without some."""
+    if not isinstance(transformer, TableScaler):
+        return getattr(transformer, "categories_", ())
+    found: list[Any] = []
+    for (kind, width), learned in zip(transformer.parts, transformer.learned_, strict=True):
+        found += learned.categories_ if kind == "categories" else [None] * width
+    return found if any(categories is not None for categories in found) else ()
 
 
 def _sizes(plan, arrays, known=False):

@@ -1,11 +1,58 @@
-"""Results of a model written into AnnData and MuData."""
+"""AnnData and MuData: their matrices as views, and results of a model written into them."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ..kernels.annotated import is_annotated, obs_columns
+from ..kernels.annotated import as_views, is_annotated, obs_columns
 from ..kernels.rows import check_rows
+from ..kernels.views import Views
+
+
+def views(
+    data: Any,
+    *,
+    layer: str | Mapping[str, str] | None = None,
+    obsm: str | Iterable[str] = (),
+    modalities: str | Iterable[str] | None = None,
+    obs: str | Iterable[str] = (),
+) -> Views:
+    """The `Views` of an AnnData or a MuData, for other matrices than X; estimators take both directly too.
+
+    ``MKLClassifier().fit(mdata, "cell_type")`` reads X of every modality, and y from obs. The matrix of an AnnData is
+    the view "X"; each modality of a MuData is a view with the modality's name. Columns have the names of the genes, and
+    kernels find the columns of new data by these names. Sparse matrices stay sparse. A sample that lacks a modality is
+    missing in this view; the kernels of "auto" and of `set_kernels` are 0 for it.
+
+    Parameters
+    ----------
+    data : AnnData or MuData
+    layer : str, or dict {modality: str}, optional
+        The layer to take in place of X.
+    obsm : str or list of str
+        Keys of obsm, such as "X_pca", each a further view; "modality:key" if several modalities have it.
+    modalities : str or list of str, optional
+        Of a MuData; None for all.
+    obs : str or list of str
+        Columns of obs, such as age and sex, that form the view "obs".
+
+    Returns
+    -------
+    Views
+
+    Examples
+    --------
+    >>> from manykernels.datasets import make_multiomics
+    >>> from manykernels.omics import views
+    >>> try:
+    ...     found = views(make_multiomics(60).to_mudata(), obs="age")
+    ... except ImportError:  # mudata is not installed
+    ...     found = None
+    >>> found is None or found.names == ["rna", "methylation", "protein", "obs"]
+    True
+    """
+    return as_views(data, layer, obsm, modalities, obs)
 
 
 def annotate(data: Any, model: Any, *, X: Any = None, relevance: Any = None, key: str = "manykernels") -> None:

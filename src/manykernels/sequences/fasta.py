@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable
+from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +19,79 @@ from .._validation import parse_bytes
 from . import alphabet as _alphabet
 from .packed import Sequences
 from .packing import Packer, frozen
-from .records import UnknownFormat, chunks, unpacked
 
 if TYPE_CHECKING:
     from .alphabet import Alphabet
+
+PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}  # by the first bytes
+ZSTANDARD = b"\x28\xb5\x2f\xfd"
+NEWLINE = 10
+
+
+class UnknownFormat(Exception):
+    """The file begins like no FASTA or FASTQ file."""
+
+
+@contextmanager
+def unpacked(path):
+    """The file at the path for reading bytes; its first bytes tell how it is packed.
+
+    The package xopen (`pip install manykernels[bio]`) unpacks gzip faster, and Zstandard, which has no other reader.
+    """
+    with open(path, "rb") as file:
+        begin = file.peek(8)
+        opener = next((opener for magic, opener in PACKED.items() if begin.startswith(magic)), None)
+        if opener is gzip.open or begin.startswith(ZSTANDARD):
+            opener = _opener(path, opener)
+        if opener is None:
+            yield file
+        else:
+            with opener(file) as inner:
+                yield inner
+
+
+def _opener(path, otherwise):
+    try:
+        from xopen import xopen
+    except ImportError as error:
+        if otherwise is None:
+            raise ImportError(f"{path} is packed with Zstandard, which needs manykernels[bio]: unpack it") from error
+        return otherwise
+    return lambda file: xopen(file, "rb", threads=0)
+
+
+def chunks(file, size):
+    """Yields bytes of whole records, at most `size` of them; a longer record is an OverflowError."""
+    rest, fastq = b"", None
+    while part := file.read(size - len(rest)):
+        data = rest + part
+        if fastq is None:
+            data = data.removeprefix(BOM_UTF8)
+            fastq = _is_fastq(data)
+        end = _end_of_fastq(data) if fastq else data.rfind(b"\n>") + 1
+        if not end and len(data) >= size:
+            raise OverflowError
+        rest = data[end:]
+        if end:
+            yield data[:end]
+    if rest:
+        yield rest
+
+
+def _is_fastq(data):
+    if data.startswith(b"BAM\x01"):
+        raise UnknownFormat("it is BAM")
+    if data[:1] not in (b">", b"@", b"#"):
+        raise UnknownFormat(f"it begins with {data[:1].decode('latin-1')!r}")
+    return data[:1] == b"@"
+
+
+def _end_of_fastq(data):
+    """The end of the last record, of four lines."""
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE)
+    whole = len(ends) // 4 * 4
+    return int(ends[whole - 1]) + 1 if whole else 0
+
 
 MIN_UNPACKED_LIMIT = 2**28  # bytes that any file may unpack to
 MAX_UNPACKED_RATIO = 100  # of unpacked bytes to the size of a larger file

@@ -10,10 +10,9 @@ import numpy as np
 from .._validation import check_choice, check_number
 from ..kernels.normalize import inverse_root
 from ..sequences.alphabet import DNA
-from ._least_eigenvalue import LEAST, Indefinite, least_eigenvalue
 from ._words import WordKernel, window
 from .base import MAX_IN_FILE, fits, integer
-from .mismatch_filters import FILTERS, channel_weights, mismatch_weights
+from .word_table import FILTERS, LEAST, Indefinite, channel_weights, least_eigenvalue, mismatch_weights
 
 if TYPE_CHECKING:
     from ..kernels.base import Kernel

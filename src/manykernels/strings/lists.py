@@ -8,7 +8,7 @@ import numpy as np
 
 from .._validation import check_integer
 from ..sequences import Sequences
-from ..sequences.guess import FOREIGN, as_texts, guess_alphabet, refuse_foreign
+from ..sequences.alphabet import FOREIGN, as_texts, guess_alphabet, refuse_foreign
 from .degree import Degree
 from .gapped_kmer import GappedKmer
 from .spectrum import Spectrum
