@@ -15,11 +15,12 @@ from tables import done, json_of, patients, refused, run, table_of
 
 
 def test_fit_says_on_stderr_what_it_chose_and_shows_results_on_stdout(folder):
-    result = run("fit data.csv --target y -o m.mk --json")
+    result = done("fit data.csv --target y -o m.mk --json")
     facts = json.loads(result.stdout)
     assert facts["task"] == "classification" and facts["examples"] == 40 and facts["gap"] <= 1e-3
     kernels = {row["kernel"] for row in facts["weights"]}
     assert kernels > {"age", "dose", "sex", "all columns, RBF 1", "all columns, Laplacian 1"} and len(kernels) == 9
+    assert sum(row["share"] for row in facts["weights"]) == pytest.approx(1)
     for text in (
         "task: classification",
         "'name' is left out (40 different texts, whose words hardly repeat): a config",
@@ -150,7 +151,7 @@ def test_one_class():
     Path("far.csv").write_text("a,b\n0,0\n50,50\n")
     done("fit d.csv --task one-class -o m.mk")
     found = table_of("predict m.mk far.csv")
-    assert list(found.prediction) == [1, -1]
+    assert list(found.prediction) == [1, -1] and manykernels.load("m.mk").nu == 0.1
 
 
 def test_arrays_of_npz_are_views_with_a_kernel_each():

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from benchmarks.lsgkm_scorer import scores as naive_scores
 from scipy.stats import spearmanr
-from sklearn.metrics import r2_score, roc_auc_score
+from sklearn.metrics import average_precision_score, r2_score, roc_auc_score
 
 import manykernels
 from manykernels.strings import GappedKmer
@@ -56,11 +56,14 @@ def test_held_out_scores_have_the_format_of_lsgkm(folder):
 
 
 def test_a_single_fold_has_the_scores_of_this_fold_and_no_model(folder):
-    found = done("gkm train a.pos.fa a.neg.fa one -l 7 -k 5 -d 2 -x 3 -i 2")
-    assert "note: folds mix 4 chromosomes" in found.stderr
+    result = done("gkm train a.pos.fa a.neg.fa one -l 7 -k 5 -d 2 -x 3 -i 2 --json")
+    assert "note: folds mix 4 chromosomes" in result.stderr
     rows = Path("a.cvpred.txt").read_text().splitlines(keepends=True)
     wanted = [line for line in rows if line.endswith("\t2\n")]
     assert Path("one.cvpred.2.txt").read_text() == "".join(wanted)
+    found, (_, scores, labels, _) = json.loads(result.stdout), zip(*map(str.split, wanted), strict=True)
+    for name, score in (("auROC", roc_auc_score), ("auPRC", average_precision_score)):
+        assert found[name] == pytest.approx(score(np.array(labels, int), np.array(scores, float)))
     assert not Path("one.model.mk").exists() and not Path("one.cvpred.txt").exists()
 
 

@@ -203,31 +203,29 @@ def read_target(y, task):
 
 def estimator(job: Job, search: bool = False, **more: Any) -> Any:
     """The unfitted estimator of a job; the default loss of regression is the squared loss."""
-    settings, options = job.settings, {"kernels": job.kernels, **more}
-    options |= {"approximation": settings["approximation"]} if "approximation" in settings else {}
-    options |= {"normalize": _normalization(settings["normalize"])} if "normalize" in settings else {}
-    if job.task == "one-class":
+    settings, task = job.settings, job.task
+    options = {"kernels": job.kernels, **more}
+    options |= {name: settings[name] for name in ("approximation", "loss", "q") if name in settings}
+    if "normalize" in settings:
+        options["normalize"] = _normalization(settings["normalize"])
+    if "q" in settings and task != "regression":
+        raise Wrong("q is a setting of --loss quantile, for --task regression: leave it out.")
+    if task == "one-class":
         wrong = [name for name in ("C", "loss") if name in settings]
         if wrong:
             raise Wrong(f"{wrong[0]} is not a setting of --task one-class: give nu, the share of outliers.")
         options |= {"regularizer": settings["p"]} if "p" in settings else {}
         return mk.MKLOneClass(nu=settings.get("nu", 0.1), **options)
     if "nu" in settings:
-        raise Wrong(f"nu is a setting of --task one-class, not of {job.task}: give C.")
-    if job.task == "survival":
-        options |= {"loss": settings["loss"]} if "loss" in settings else {}
-        if search:
-            return mk.MKLSurvivalCV(**options)
-        return mk.MKLSurvival(C=settings.get("C", "auto"), regularizer=settings.get("p", 2.0), **options)
-    options["loss"] = settings.get("loss", "hinge" if job.task == "classification" else "squared")
-    if "q" in settings:
-        if job.task == "classification":
-            raise Wrong("q is a setting of --loss quantile, for --task regression: leave it out.")
-        options["q"] = settings["q"]
+        raise Wrong(f"nu is a setting of --task one-class, not of {task}: give C.")
+    default, single, searching = {
+        "classification": ({"loss": "hinge"}, mk.MKLClassifier, mk.MKLClassifierCV),
+        "regression": ({"loss": "squared"}, mk.MKLRegressor, mk.MKLRegressorCV),
+        "survival": ({}, mk.MKLSurvival, mk.MKLSurvivalCV),
+    }[task]
     if search:
-        return (mk.MKLClassifierCV if job.task == "classification" else mk.MKLRegressorCV)(**options)
-    options |= {"C": settings.get("C", "auto"), "regularizer": settings.get("p", 2.0)}
-    return (mk.MKLClassifier if job.task == "classification" else mk.MKLRegressor)(**options)
+        return searching(**default | options)
+    return single(C=settings.get("C", "auto"), regularizer=settings.get("p", 2.0), **default | options)
 
 
 def _normalization(name):

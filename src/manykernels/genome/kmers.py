@@ -13,8 +13,7 @@ import numpy as np
 from .._validation import check_integer
 from ..kernels.new_data import NewDataWarning
 from ..sequences import DNA, Sequences
-from ._text import lines
-from .reference import Reference, opened
+from .reference import Reference, lines, opened
 from .variants import Variants, as_variants, located
 
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from .._validation import check_choice, check_integer, check_number
 from ..sequences import Sequences
-from ._text import counted, fields_of, lines, whole
-from .reference import Reference, composition, opened
+from .reference import Reference, composition, counted, fields_of, lines, opened, whole
 
 HEADERS = ("#", "track", "browser")
 NARROW_PEAK_COLUMNS = 10

@@ -13,9 +13,8 @@ import numpy as np
 from .._validation import check_integer
 from ..banks.base import Predictor
 from ..sequences import DNA, Sequences
-from ._text import ColumnTable, counted
 from .kmers import KmerWeights, decide, deltasvm
-from .reference import Reference, opened
+from .reference import ColumnTable, Reference, counted, opened
 from .variants import Variants, as_variants, located
 
 VARIANTS_AT_ONCE = 2048

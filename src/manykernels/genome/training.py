@@ -14,9 +14,8 @@ import numpy as np
 
 from .._validation import check_integer, check_number
 from ..sequences import Sequences
-from ._text import ColumnTable
 from .peaks import Peaks, Windows, as_list, as_peaks, collect, place, windows
-from .reference import Reference, composition, opened
+from .reference import ColumnTable, Reference, composition, opened
 
 LETTERS_AT_ONCE = 2**24  # of a contig in memory
 CANDIDATES = 30  # per negative that is missing, in each round

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_choice
-from ._text import counted, fields_of, lines, whole
-from .reference import Reference
+from .reference import Reference, counted, fields_of, lines, whole
 
 # the places of chrom, position, id, reference and alternative allele; tables of variant-scorer have no header
 COLUMNS = {

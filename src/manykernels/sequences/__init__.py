@@ -5,7 +5,4 @@ from .fasta import read_fasta
 from .packed import Sequences
 
 __all__ = ["Alphabet", "BYTES", "DNA", "POLICIES", "PROTEIN", "RNA", "Sequences", "check_encoding", "read_fasta"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy  # dir() lists the public names alone

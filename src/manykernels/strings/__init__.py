@@ -28,7 +28,4 @@ __all__ = [
     "read_fasta",
     "sequence_kernels",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy  # dir() lists the public names alone
