@@ -21,6 +21,7 @@ from ..kernels.frames import (
     listed,
     missing_entries,
     not_numeric,
+    values,
     without_na,
 )
 from ..kernels.rows import check_rows, ids_of
@@ -256,7 +257,7 @@ def checked_targets(y, numeric):
             of = "" if ids is None else f", of {ids[row]!r}"
             raise ValueError(f"y has {str(value)!r} in row {row}{of}, which {why}")
     whole = labels.dtype == object and not any(isinstance(value, str) for value in labels.flat)
-    return np.array(labels.tolist()) if whole else y
+    return np.array(labels.tolist()) if whole else labels if is_frame(y) else y
 
 
 def check_y(model, y, numeric, several=False):
@@ -323,6 +324,8 @@ def _check_types(labels, numeric):
 
 def as_labels(y):
     """y as an array, an empty one if y is no list or array."""
+    if is_frame(y):
+        return values(y)
     # y of any library
     return np.asarray(y) if isinstance(y, list | tuple) or hasattr(y, "__array__") else np.empty(0)
 

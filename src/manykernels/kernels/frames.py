@@ -62,10 +62,13 @@ def values(frame):
     if any(dtype.is_temporal() for dtype in dtypes):
         x = np.array(frame.rows(), dtype=object).reshape(frame.shape)  # polars would turn dates into numbers
     else:
-        x = frame.to_numpy()
-    if x.dtype == object and is_pandas(frame) and all(dtype.kind in "biuf" for dtype in frame.dtypes):
-        x = frame.to_numpy(dtype=float, na_value=np.nan)  # pandas' nullable numbers
-    return x
+        with np.errstate(invalid="ignore"):  # pandas turns gaps among categories that are whole numbers into numbers
+            x = frame.to_numpy()
+    if not is_pandas(frame):
+        return x
+    nullable = x.dtype == object and all(dtype.kind in "biuf" for dtype in frame.dtypes)
+    gaps = x.dtype.kind in "biu" and frame.isna().to_numpy().any()
+    return frame.to_numpy(dtype=float, na_value=np.nan) if nullable or gaps else x
 
 
 def cut(x, at):
