@@ -78,6 +78,7 @@ def check_choice(name, value, choices, of=None):
 
 def check_vector(name, value, zero=False):
     """`value` as a read-only array (M,) of positive numbers, or, with `zero`, of numbers >= 0."""
+    refuse_labels(name, value)
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
@@ -87,6 +88,13 @@ def check_vector(name, value, zero=False):
         raise ValueError(f"{name}={shown(value)} must be an array (M,) of finite {kind}, one per kernel.")
     array.flags.writeable = False
     return array
+
+
+def refuse_labels(name, value):
+    """A ValueError for a column of pandas with labels, since its entries are taken in their order."""
+    if hasattr(value, "iloc") and type(value.index).__name__ != "RangeIndex":  # the user's value
+        some = ", ".join(map(shown, value.index[:3]))
+        raise ValueError(f"{name} has labels ({some}, …), which are not matched: order it, and give {name}.to_numpy().")
 
 
 def check_size(name, array, M):

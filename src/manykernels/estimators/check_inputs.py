@@ -1,9 +1,8 @@
 """Checks of X and y as users give them; every error names the cure."""
 
+import re
 from collections.abc import Iterator
 from numbers import Integral
-
-import re
 
 import numpy as np
 import scipy.sparse as sp
@@ -257,7 +256,7 @@ def checked_targets(y, numeric):
             of = "" if ids is None else f", of {ids[row]!r}"
             raise ValueError(f"y has {str(value)!r} in row {row}{of}, which {why}")
     whole = labels.dtype == object and not any(isinstance(value, str) for value in labels.flat)
-    return np.array(labels.tolist()) if whole else labels if is_frame(y) else y
+    return np.array(labels.tolist()) if whole else labels if is_frame(y) or labels.dtype.kind == "U" else y
 
 
 def check_y(model, y, numeric, several=False):
@@ -327,7 +326,9 @@ def as_labels(y):
     if is_frame(y):
         return values(y)
     # y of any library
-    return np.asarray(y) if isinstance(y, list | tuple) or hasattr(y, "__array__") else np.empty(0)
+    labels = np.asarray(y) if isinstance(y, list | tuple) or hasattr(y, "__array__") else np.empty(0)
+    # scikit-learn does not know NumPy's strings of any width
+    return labels.astype(object).astype(str) if labels.dtype.kind == "T" else labels
 
 
 def take_examples(X, rows):

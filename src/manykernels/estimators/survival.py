@@ -284,6 +284,11 @@ class MKLSurvival(HasPath, MKLBase):
         """Harrell's concordance index: the share of comparable pairs in the right order of risk, 0.5 by chance."""
         check_beside(X, dict(task=task, covariates=covariates), y=y, sample_weight=sample_weight)
         y = read_times(y)
+        if len(self.strata_) > 1 and "stratum" not in y.dtype.names:
+            raise ValueError(
+                f"the model has {len(self.strata_)} strata, whose examples are not compared with those of others: give "
+                "them with y, survival_targets(event, time, strata)."
+            )
         weight = None if sample_weight is None else check_weight(sample_weight, len(y))
         return concordance(y, self.predict(X, task, covariates), weight)
 

@@ -50,7 +50,7 @@ def survival_targets(event: ArrayLike, time: ArrayLike, strata: ArrayLike | None
         labels = np.asarray(strata)
         if labels.ndim != 1:
             raise ValueError(f"strata={strata!r} is not a column: give the stratum of every example, (n,).")
-        parts.append(("stratum", object if labels.dtype.kind in "OUS" else labels.dtype, labels))
+        parts.append(("stratum", object if labels.dtype.kind in "OUST" else labels.dtype, labels))
     lengths = {len(values) for _, _, values in parts}
     if len(lengths) > 1:
         raise ValueError(f"event, time and strata have {sorted(lengths)} entries: give one of each for every example.")

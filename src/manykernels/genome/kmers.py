@@ -218,6 +218,8 @@ def read_kmer_weights(
         raise ValueError(f"{shown} has the word {words[np.argmin(numbers)]!r}: words have the letters A, C, G and T")
     values = np.full(4**k, np.nan)
     values[numbers] = scores
+    if (differs := np.flatnonzero(values[numbers] != scores)).size:
+        raise ValueError(f"{shown} has two scores of the word {words[differs[0]]!r}: leave out one of them")
     values = np.where(np.isnan(values), values[_opposite(k)], values)
     absent = np.flatnonzero(np.isnan(values))
     if len(absent) and missing is None:

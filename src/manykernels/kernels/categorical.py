@@ -8,7 +8,7 @@ from .._parts import declared
 from .._state import Stored, check
 from ._protocol import Behind
 from .base import Kernel
-from .frames import is_frame, missing_entries, rows_of
+from .frames import check_entries, is_frame, missing_entries, rows_of
 from .linear import Linear
 
 
@@ -96,6 +96,7 @@ class Indicators(Stored, BaseEstimator):
         x = rows_of(X.to_numpy() if hasattr(X, "to_numpy") and not is_frame(X) else X)  # a column of a user's frame
         if x.ndim != 2 or x.shape[1] == 0:
             raise ValueError(f"X of shape {x.shape} must have two dimensions: a row of categories per example.")
+        check_entries("X", x)
         missing, columns = missing_entries(x), []
         for j in range(x.shape[1]):
             column = x[:, j].tolist()

@@ -146,7 +146,7 @@ def number(value, decimal=None):
 def to_numbers(x, labels, decimal=None):
     """Entries (n, d) as floats by `number`, or a ValueError that names the columns by `labels()`."""
     if getattr(x, "dtype", None) is not None and x.dtype.kind in "cmM":  # the user's X may be a list
-        what, where = "times", range(x.shape[1])
+        what, where = "times", range(x.shape[1] if x.ndim > 1 else 1)
         if x.dtype.kind == "c":
             what, where = "complex numbers", np.flatnonzero(np.asarray(x.imag.any(axis=0))) if x.imag.any() else where
         raise ValueError(f"X holds {what} in {called([labels()[j] for j in where])}: turn them into real numbers.")
@@ -245,6 +245,8 @@ def check_entries(name: str, value: Any, dates: bool = False) -> None:
     texts = kinds & {"str", "str_"}
     if name == "groups" and texts and kinds - texts:
         raise ValueError("groups mixes numbers and texts, and 1 is not '1': give labels of one type.")
+    if name == "groups" and value is not None and np.ndim(value) != 1:
+        raise ValueError(f"groups has {np.ndim(value)} axes: give one group per example, (n,).")
     if name == "sample_weight" and (kind in ("T", "U", "S") or texts):
         raise ValueError("sample_weight holds texts: give numbers, sample_weight.astype(float).")
     if clocks and not dates:

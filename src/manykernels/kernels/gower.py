@@ -10,7 +10,7 @@ from .._state import Stored, check, check_value
 from ._protocol import Behind
 from .base import Kernel
 from .categorical import Indicators
-from .frames import missing_entries, rows_of
+from .frames import check_entries, missing_entries, rows_of, to_numbers
 from .normalize import inverse_root
 
 
@@ -82,6 +82,7 @@ class Agreements(Stored, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         x = rows_of(X)
+        check_entries("X", x)
         self.n_features_in_, self.learned_ = x.shape[1], []
         check_positions(self.categories, x.shape[1])
         for k, column in enumerate(x.T):
@@ -99,19 +100,25 @@ class Agreements(Stored, BaseEstimator):
         x = rows_of(X)
         if x.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {x.shape[1]} columns, but Gower saw {self.n_features_in_} in fit.")
-        found = []
-        for column, learned in zip(x.T, self.learned_, strict=True):
+        check_entries("X", x)
+        names, found = list(getattr(X, "columns", range(x.shape[1]))), []  # the user's frame
+        for name, column, learned in zip(names, x.T, self.learned_, strict=True):
             known = ~missing_entries(column)
             if isinstance(learned, Indicators):
                 z = learned.transform(column[:, None]).toarray()
                 z = np.column_stack([z, 1.0 - z.sum(axis=1)])
             else:
                 low, high = learned if learned[0] <= learned[1] else (0.0, 0.0)
-                u = np.where(known, column, low).astype(float)
+                u = to_numbers(np.where(known, column, low)[:, None], [name].copy)[:, 0]
                 u = np.clip((u - low) / (high - low or 1.0), 0.0, 1.0)
                 z = np.column_stack([u, 1.0 - u])
             found.append(z * known[:, None])
         return np.concatenate(found, axis=1)
+
+    @property
+    def known_categories(self) -> list[Any]:
+        """The categories of each column, None of numbers."""
+        return [one.categories_[0] if isinstance(one, Indicators) else None for one in self.learned_]
 
     def get_feature_names_out(self, input_features: Any) -> np.ndarray:
         """The name of the column that each of the numbers is made of."""

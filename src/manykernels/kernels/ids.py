@@ -1,7 +1,7 @@
 """Rows by the ids of the examples or by position: sources that are matched, labels of matrices, and selections."""
 
 import warnings
-from collections.abc import Sized
+from collections.abc import Mapping, Sized
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +18,7 @@ def unfit(x):
     # the user's object
     if isinstance(x, str | bytes) or x is not None and not isinstance(x, Sized) and not hasattr(x, "shape"):
         return f"a {type(x).__name__}: give an array, a frame or a list with a row per example."
-    if isinstance(x, dict | set):
+    if isinstance(x, Mapping | set) or hasattr(x, "present"):  # Views
         return f"a {type(x).__name__}, whose rows have no order: give an array, a frame or a list."
     no_axis = getattr(x, "shape", None) == ()  # the user's array of any library
     return "a number: give an array with a row per example." if no_axis else None
@@ -204,6 +204,7 @@ def positions(key, size, ids=None):
                 "mask.to_numpy() to select by position."
             )
         key = [mask[label] for label in ids.tolist()]
+    check_masks("the index", key)
     if key is None or isinstance(key, slice) and key == slice(None):
         return None
     if isinstance(key, slice):

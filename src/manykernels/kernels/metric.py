@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from .._parts import declared
 from .._state import Stored
-from .._validation import shown
+from .._validation import refuse_labels, shown
 from ._scaled import ScaledKernel
 from .base import Kernel
 
@@ -65,6 +65,7 @@ class MetricKernel(ScaledKernel):
                 "MKLRegressor learn the metric of kernels that stand in the list by themselves, not within sums, "
                 "products, On, approximations or pairs. Give the scales of the columns, metric=[...], or None."
             )
+        refuse_labels("metric", self.metric)
         try:
             scales = np.asarray(self.metric, dtype=float)
             sound = scales.ndim == 1 and np.isfinite(scales).all() and (scales >= 0).all() and scales.any()

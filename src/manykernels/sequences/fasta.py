@@ -281,13 +281,12 @@ def _labels(labels, headers, path, first):
             )
         return found
     word = re.compile(rf"(?:^|[\s,;|]){re.escape(labels)}\s*[=:]\s*([^\s,;|]+)")
-    matches = list(map(word.search, headers))
-    if None in matches:
-        i = matches.index(None)
-        raise ValueError(
-            f"labels={labels!r}: header {headers[i]!r} of sequence {first + i} of {path} has no '{labels}='"
-        )
-    found = [m[1] for m in matches]
+    matches = [set(word.findall(header)) for header in headers]
+    for i, match in enumerate(matches):
+        if len(match) != 1:
+            what = f"several '{labels}='" if match else f"no '{labels}='"
+            raise ValueError(f"labels={labels!r}: header {headers[i]!r} of sequence {first + i} of {path} has {what}")
+    found = [label for (label,) in matches]
     _check_widths(found, path)
     return np.array(found)
 
@@ -303,8 +302,10 @@ def _check_widths(found, path):
 
 
 def gathered(parts, numbers):
+    """The labels of all parts; with `numbers` as numbers, unless texts such as 01 or 1_0 would lose their spelling."""
     found = np.concatenate(parts)
-    for dtype in (np.int64, np.float64) if numbers else ():
+    codes = numbers and any(re.match(r"[-+]?0\d|.*_", label) for label in found.tolist())
+    for dtype in (np.int64, np.float64) if numbers and not codes else ():
         try:
             return found.astype(dtype)
         except ValueError:
