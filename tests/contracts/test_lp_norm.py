@@ -2,10 +2,8 @@
 
 from decimal import Decimal, localcontext
 
-import cvxpy as cp
 import numpy as np
 import pytest
-from conic import powers, prove
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manykernels import regularizers
@@ -13,21 +11,9 @@ from manykernels import regularizers
 POWERS = [1, 1.0001, 1.1, 4 / 3, 2, 4, 16, 100, np.inf]
 BALLS = [regularizers.LpNorm(p) for p in POWERS]
 every_ball = pytest.mark.parametrize("omega", BALLS, ids=repr)
-smooth_ball = pytest.mark.parametrize("omega", [omega for omega in BALLS if 1 < omega.p <= 16], ids=repr)
 rng = np.random.default_rng(0)
 S = rng.exponential(size=5)
 Z = [S, S - 0.7, 0.05 * S, 1e4 * (S - 0.3), np.ones(5), np.array([3.0, 0, -1, 1e-9, 2.9])]
-
-
-@smooth_ball
-def test_prox_agrees_with_a_generic_minimiser(omega):
-    """½‖x − z‖² is 1-strongly convex: a program proved to a gap of 1e-8 lies within √(2·1e-8) of the projection."""
-    z, t = np.array([0.9, 0.6, -0.2, 0.75]), cp.Variable(4, nonneg=True)
-    program = cp.Problem(cp.Minimize(cp.sum_squares(t - z) / 2), [cp.sum(powers(t, omega.p)) <= 1])
-    prove(program)
-    x = omega.prox(z)
-    assert 0.5 * np.sum((x - z) ** 2) <= program.value + 1e-8
-    assert np.linalg.norm(x - t.value) <= np.sqrt(2e-8)
 
 
 @every_ball
@@ -87,20 +73,6 @@ def test_weights_ignore_scale_and_follow_permutations(omega):
         assert_allclose(weights(S * 2.0**100), weights(S), rtol=1e-12)
         assert_allclose(weights(S[order]), weights(S)[order], rtol=1e-12)
     assert_allclose(omega.prox(Z[3][order]), omega.prox(Z[3])[order], atol=1e-12)
-
-
-@every_ball
-def test_start_is_uniform_on_the_boundary(omega):
-    for M in (1, 7, 10_000):
-        theta = omega.start(M)
-        assert theta.shape == (M,) and np.ptp(theta) == 0
-        assert omega.value(theta) == 0 and omega.value(theta * (1 + 1e-6)) == np.inf
-
-
-@every_ball
-def test_value_is_infinite_outside_the_domain(omega):
-    assert omega.value(np.array([-1e-6, 0.1])) == np.inf
-    assert omega.value(np.array([1 + 1e-6, 0])) == np.inf
 
 
 @pytest.mark.parametrize("p", [4 / 3, 2.0, 5.0])

@@ -1,23 +1,21 @@
 """Where runs go on: from a checkpoint, after passes, with a second solver; when they write; that they are silent."""
 
 import time
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from checkpoints import assert_same
-from numpy.testing import assert_allclose, assert_array_equal
-from problems import make, partner, small_problem
+from numpy.testing import assert_allclose
+from problems import partner, small_problem
 from sklearn.base import clone
 
 from manykernels import MKLClassifier
 from manykernels.banks import DenseBank
-from manykernels.banks.low_rank import LowRankPredictor
 from manykernels.kernels import RBF, RandomFeatures
 from manykernels.losses import Hinge
 from manykernels.problem import Problem
-from manykernels.regularizers import ElasticNet, EmpiricalBayes, Entropy, LpNorm, WeightedLpNorm
+from manykernels.regularizers import ElasticNet, EmpiricalBayes, Entropy, LpNorm
 from manykernels.solvers import (
     SOLVERS,
     Control,
@@ -82,15 +80,6 @@ def test_states_are_written_after_five_seconds_and_a_pause_that_grows_with_their
         written.clear()
 
 
-def test_the_cost_of_a_write_is_its_duration(path, monkeypatch):
-    file = checkpoint_file.Checkpoint(path, {})
-    clock = iter([10.0, 13.0])
-    monkeypatch.setattr(checkpoint_file.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(checkpoint_file._archive, "write", lambda *given, **options: None)
-    file.write([{}])
-    assert (file.last, file.cost) == (13.0, 3.0)
-
-
 @pytest.mark.parametrize("name", SOLVERS)
 def test_solvers_print_nothing(name, capfd):
     if name in ("coordinate", "primal"):
@@ -106,41 +95,6 @@ def test_solvers_print_nothing(name, capfd):
                 solve(problem, name)
     said = capfd.readouterr()
     assert said.out == "" and said.err == ""
-
-
-def test_a_problem_among_some_kernels_has_their_weights_alone():
-    """Positions among the usable kernels, of which the first is none."""
-    Ks, y = make(3, 20, 4)
-    Ks = np.concatenate([np.ones((1, 20, 20)), Ks])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
-    problem = Problem(bank, y, Hinge(), WeightedLpNorm(1.5, [9.0, 0.3, 1.0, 5.0, 2.0]), 1.0)
-    part = problem.among(np.array([1, 3]))
-    assert problem.kernels.tolist() == [1, 2, 3, 4] and part.kernels.tolist() == [2, 4]
-    alone = Problem(
-        DenseBank(np.moveaxis(Ks[[2, 4]], 0, 2), normalize=None), y, Hinge(), WeightedLpNorm(1.5, [1.0, 2.0]), 1.0
-    )
-    found, expected = solve(part, "newton", tol=1e-8), solve(alone, "newton", tol=1e-8)
-    assert found.primal == pytest.approx(expected.primal, rel=1e-6)
-    assert_allclose(found.theta, [0, 0, expected.theta[0], 0, expected.theta[1]], atol=1e-3)
-
-
-def test_sums_of_a_support_are_kept_for_the_next_prediction():
-    """Of features of low rank; other coefficients have sums of their own, and a copy begins without any."""
-    model = MKLClassifier(KERNELS, solver="primal", C=1.0, loss="logistic").fit(X, Y)
-    predictor = model.predictor_
-    assert isinstance(predictor, LowRankPredictor)
-    a, theta = rng.normal(size=(2, predictor.sizes()[0])), np.ones(2)
-    first, second = (predictor.decision(X[:5], one[None], theta) for one in a)
-    assert not np.allclose(first, second) and predictor.vectors(a[0]) is predictor.vectors(a[0].copy())
-    assert_array_equal(predictor.decision(X[:5], a, theta), np.concatenate([first, second]))
-    a[0] *= 2.0  # in place
-    assert_allclose(predictor.decision(X[:5], a[:1], theta), 2 * first, rtol=1e-12)
-    for _ in range(3):
-        for _ in range(20):
-            predictor.vectors(rng.normal(size=a.shape[1]))
-    assert len(predictor._summed) <= 32
 
 
 @pytest.mark.parametrize("regularizer", [Entropy(0.5), ElasticNet(0.5), LpNorm(2)], ids=repr)

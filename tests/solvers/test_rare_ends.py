@@ -13,9 +13,8 @@ from manykernels.kernels import KernelList, Linear
 from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
 from manykernels.solution import Status
-from manykernels.solvers import Chunking, Control, Coordinate, Newton, Primal, coordinate, primal, solve
+from manykernels.solvers import Chunking, Control, Newton, solve
 from manykernels.solvers._run import Run
-from manykernels.solvers.coordinate import Passes
 
 n = 50
 SPECS = [("a", Linear(), [0, 1]), ("b", Linear(), [2, 3]), ("c", Linear(), [4])]
@@ -52,60 +51,6 @@ def test_a_bound_has_the_rounding_of_its_sum_at_the_intercepts_of_the_result(off
     q = np.einsum("tmi,ti->m", problem.bank.products(proof, np.arange(n)), proof)
     exact = problem.certificate(np.zeros(2), proof, good.b, good.theta, q)
     assert found.dual == pytest.approx(exact.dual, abs=1e-9)
-
-
-def handed_over(monkeypatch, result):
-    """The runs of `Passes` and the warm starts of Newton steps, which return result(passes)."""
-    monkeypatch.setattr(coordinate, "IDLE_BEFORE_NEWTON", 1)
-    runs, started, run = [], [], Passes.run
-    monkeypatch.setattr(Passes, "run", lambda self, method: runs.append(run(self, method)) or runs[-1])
-
-    def newton(self, problem, control):
-        started.append(control.warm)
-        return result(runs[-1])
-
-    monkeypatch.setattr(Newton, "solve", newton)
-    return runs, started
-
-
-@pytest.mark.parametrize("interrupted", [True, False])
-@pytest.mark.parametrize("gap", [1.0, 0.0])
-def test_the_better_of_passes_and_newton_steps_is_the_result_also_of_ctrl_c(gap, interrupted, monkeypatch):
-    def result(found):
-        told = dict(n_iter=99, history=[*found.history, {"gap": gap}])
-        return replace(found, interrupted=interrupted, gap=gap, theta=np.ones(3), **told)
-
-    runs, started = handed_over(monkeypatch, result)
-    found = solve(posed(), Coordinate(size=7), tol=1e-14)
-    assert len(runs) == len(started) == 1 and found.interrupted == interrupted
-    assert found.n_iter == 99 and len(found.history) == len(runs[0].history) + 1
-    assert found.gap == (runs[0].gap if gap else 0.0)
-    assert_array_equal(found.theta, runs[0].theta if gap else np.ones(3))
-
-
-@pytest.mark.parametrize("name", ["coordinate", "primal"])
-def test_ctrl_c_before_the_first_point_of_the_solver_that_goes_on_gives_the_point_before(name, monkeypatch):
-    def broken(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(coordinate, "IDLE_BEFORE_NEWTON", 1)
-    monkeypatch.setattr(primal, "SMOOTHED_TOL", 1e-2)
-    monkeypatch.setattr(Newton if name == "coordinate" else Coordinate, "solve", broken)
-    solver = Coordinate(size=7) if name == "coordinate" else Primal()
-    found = solver.solve(posed(), Control(1e-14))
-    assert found.interrupted and not found.converged and 0 < found.gap <= 1e-2
-    assert found.n_iter == len(found.history)
-
-
-def test_a_run_whose_state_is_kept_takes_no_newton_steps(monkeypatch):
-    """They could not go on from within a turn."""
-    for kept in (True, False):
-        control = Control(1e-12, 60)
-        control.kept = kept
-        with monkeypatch.context() as patch:
-            _, started = handed_over(patch, lambda found: found)
-            Coordinate(size=7).solve(posed(), control)
-        assert len(started) == (not kept)
 
 
 @pytest.mark.parametrize("way", ["before a point", "worse", "better"])

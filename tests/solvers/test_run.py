@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from problems import make, partner, small_problem
+from problems import make, small_problem
 
 from manykernels.banks import DenseBank
 from manykernels.losses import Hinge
@@ -40,15 +40,6 @@ def test_the_best_point_does_not_follow_arrays_that_change_later():
     warm = Run(problem, Control(1e-3, 9, warm=good))
     warm.a[:] = 0.0
     assert good.a.any()
-
-
-@pytest.mark.parametrize("most", [1, 3])
-@pytest.mark.parametrize("name", ["newton", "silp", "simplemkl", "level", "hessian", "analytic", "nesterov", "spicy"])
-def test_a_run_takes_as_many_steps_as_it_may(name, most):
-    problem = small_problem("hinge", partner(name), n=60, M=8, seed=9, C=10.0)[0]
-    found = solve(problem, name, tol=1e-14, max_iter=most, thin=False)
-    assert found.n_iter == len(found.history) == most and not found.converged
-    assert [step["iteration"] for step in found.history] == list(range(1, most + 1))
 
 
 @pytest.mark.parametrize("p", [1, 2])
@@ -112,23 +103,6 @@ def test_warm_weights_outside_the_domain_are_taken_into_it(regularizer):
             assert np.isfinite(problem.regularizer.value(run.theta))
     inside = problem.regularizer.start(4)
     assert_array_equal(Run(problem, Control(warm=replace(found, theta=inside))).theta, inside)
-
-
-def test_ctrl_c_before_the_first_point_is_raised_and_after_it_gives_the_best():
-    problem, _ = two_outputs(LpNorm(2))
-
-    def at_once(run):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        Run(problem, Control()).run(at_once)
-
-    def later(run):
-        run.certify(run.theta, run.a)
-        raise KeyboardInterrupt
-
-    found = Run(problem, Control(1e-9)).run(later)
-    assert found.interrupted and found.n_iter == 1 and not found.converged
 
 
 def test_weights_that_are_not_finite_end_a_run_at_the_point_without_kernels():

@@ -8,7 +8,6 @@ from problems import small_problem
 
 from manykernels import solvers
 from manykernels.regularizers import LpNorm
-from manykernels.solution import Status
 from manykernels.solvers import BaseSolver, Newton, seed_of, solve
 from manykernels.solvers import diagnosis as words
 from manykernels.solvers._run import Run
@@ -67,26 +66,6 @@ def test_a_result_from_outside_keeps_a_proof_that_is_better_and_says_what_it_cla
     claimed = own(problem, replace(good, a=0.5 * good.a, dual_a=None, gap=0.0), 1e-4)
     assert claimed.reason.startswith("solver 'mine' claimed a gap of 0.0e+00, and its theta, a and b have")
     assert not claimed.converged and own(problem, replace(poor, gap=0.5), 1e-4).reason == poor.reason
-
-
-def test_the_word_for_the_end_of_a_run(monkeypatch):
-    problem = small_problem("hinge", LpNorm(2))[0]
-    good = solve(problem, tol=1e-3)
-
-    def status(rounding=0.0, unit=2.0**-53, **change):
-        monkeypatch.setattr(words, "_rounding", lambda *_: rounding)
-        monkeypatch.setattr(problem.bank, "unit", unit)
-        return words.diagnosed(problem, replace(good, reason="", status=None, **change), 1e-3, 100).status
-
-    away = dict(converged=False, gap=0.5, n_iter=3)
-    assert status() is Status.REACHED and status(rounding=0.1) is Status.ROUGH
-    assert status(interrupted=True) is Status.INTERRUPTED is status(**away, interrupted=True)
-    assert status(**away) is Status.STALLED and status(**away | {"n_iter": 100}) is Status.STEPS
-    assert status(rounding=0.1, **away) is Status.ROUNDING
-    assert status(rounding=1e-6, unit=2.0**-24, **away) is Status.DIGITS
-    assert status(rounding=1e-6, unit=2.0**-53, **away) is Status.STALLED
-    told = words.diagnosed(problem, replace(good, reason="a word of the solver"), 1e-3, 100)
-    assert told.status is Status.ROUGH and told.reason == "a word of the solver"
 
 
 def test_a_reason_is_told_of_a_gap_that_is_not_reached_alone():

@@ -12,7 +12,6 @@ from manykernels import MKLClassifier, load
 from manykernels.kernels import Linear
 from manykernels.sequences import Sequences
 from manykernels.streaming import ArrayFile, driver
-from manykernels.streaming.shards import merge, moments_of
 
 
 class Stop(Exception):
@@ -94,16 +93,6 @@ def test_a_streamed_model_is_saved_and_read_as_any_other(tmp_path):
     assert_array_equal(load(tmp_path / "model.mk").decision_function(texts), model.decision_function(texts))
 
 
-def test_moments_of_parts_are_those_of_the_whole():
-    x, _ = rows(200)
-    x += 1e4
-    w = np.random.default_rng(0).uniform(size=200)
-    parts = merge(moments_of(x[:30], w[:30]), merge(moments_of(x[30:31], w[30:31]), moments_of(x[31:], w[31:])))
-    for found, expected in zip(parts, moments_of(x, w), strict=True):
-        assert_allclose(found, expected, rtol=1e-10)
-    assert_allclose(parts[2] / w.sum(), np.average((x - np.average(x, axis=0, weights=w)) ** 2, axis=0, weights=w))
-
-
 @pytest.mark.parametrize("letters", ["ACGT", "ACDEFGHIKLMNPQRSTVWY"])
 def test_squares_of_word_counts_are_those_of_a_dictionary(letters):
     """Σ over words of (Σ_i w_i [x_i has the word at l])², words with unknown letters left out."""
@@ -130,15 +119,6 @@ def test_squares_of_word_counts_are_those_of_a_dictionary(letters):
                 if alphabet.unknown not in word:
                     counts[word] = counts.get(word, 0.0) + weight
             assert found[k - 1] == pytest.approx(sum(count**2 for count in counts.values()))
-
-
-def test_sequences_are_joined_whatever_their_packing():
-    one, two = Sequences.encode(["ACGT", "GG"]), Sequences.encode(["ANT", "TTTTT"])
-    assert (one.bits, two.bits) == (2, 4)
-    both = Sequences.concatenate([one[1:], two, one])
-    assert list(both) == ["GG", "ANT", "TTTTT", "ACGT", "GG"]
-    with pytest.raises(ValueError, match="encode all with one alphabet"):
-        Sequences.concatenate([one, Sequences.encode(["ACD"], "protein")])
 
 
 def test_only_rounds_that_looked_at_all_examples_are_certified(tmp_path):
