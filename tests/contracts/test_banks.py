@@ -187,10 +187,12 @@ BANKS = {  # kernels, data, how to make the bank, the precision of its values
     "device, stack, float32": stacked_on_device(f4),
 }
 NORMALIZE = ["multiplicative", "spherical", "trace", None]
-every_bank = pytest.mark.parametrize("name, normalize", [(b, how) for b in BANKS for how in NORMALIZE])
-half = pytest.mark.parametrize("name, normalize", covering(BANKS, NORMALIZE, steps=2))
-other_half = pytest.mark.parametrize("name, normalize", covering(BANKS, NORMALIZE, steps=2, first=1))
 pytestmark = pytest.mark.filterwarnings("ignore:kernels without variance")
+
+
+def some(first, steps=4):
+    """Each bank with one of the four normalisations, or with two; the other cells are slow."""
+    return pytest.mark.parametrize("name, normalize", covering(BANKS, NORMALIZE, steps=steps, first=first))
 
 
 class Case:
@@ -232,7 +234,7 @@ class Case:
         assert_allclose(actual, expected, rtol=0, atol=(tol or self.tol) * self.size * by)
 
 
-@half
+@some(0)
 def test_a_bank_says_what_it_holds(name, normalize):
     case = Case(name, normalize)
     bank = case.bank
@@ -248,7 +250,7 @@ def test_a_bank_says_what_it_holds(name, normalize):
     assert (bank.inner(Hinge(), np.ones(n), np.ones(n), True) is None) == (not name.startswith("device"))
 
 
-@every_bank
+@some(0, steps=2)
 def test_a_bank_is_the_stack_of_its_kernels(name, normalize):
     case = Case(name, normalize)
     bank, theta = case.bank, case.theta
@@ -274,7 +276,7 @@ def test_a_bank_is_the_stack_of_its_kernels(name, normalize):
     assert not bank.outputs(np.zeros(bank.M), A, cols, rows).any()
 
 
-@other_half
+@some(1)
 def test_a_bank_gives_its_matrices_and_holds_them(name, normalize):
     case = Case(name, normalize)
     rows, some = np.array([0, 3, 4, 17, 39]), np.array([0, 2])
@@ -290,7 +292,7 @@ def test_a_bank_gives_its_matrices_and_holds_them(name, normalize):
     assert held.matrices(dtype=held.dtype) is held.matrices() or held is case.bank  # without a copy
 
 
-@half
+@some(2)
 def test_a_restricted_bank_is_a_part_of_the_stack(name, normalize):
     case = Case(name, normalize)
     rows, some = np.arange(3, 20), np.flatnonzero(case.usable)[:3]
@@ -307,7 +309,7 @@ def test_a_restricted_bank_is_a_part_of_the_stack(name, normalize):
     case.close(small.outputs(theta, A, every), A @ np.tensordot(theta, S, 1).T, 3 * np.abs(A).sum())
 
 
-@other_half
+@some(3)
 def test_explicit_features_are_those_of_the_stack(name, normalize):
     case = Case(name, normalize)
     vectors = case.bank.vectors()
@@ -324,7 +326,7 @@ def test_explicit_features_are_those_of_the_stack(name, normalize):
     assert not vectors.q.any()
 
 
-@every_bank
+@some(1, steps=2)
 def test_a_predictor_is_the_stack_with_new_examples(name, normalize):
     case = Case(name, normalize)
     support, theta, new = np.arange(1, n, 2), case.theta, case.new
@@ -349,7 +351,7 @@ def test_a_predictor_is_the_stack_with_new_examples(name, normalize):
         case.close(found, np.einsum("tim,m->ti", parts[:1], theta), by * theta.sum())
 
 
-@half
+@some(0)
 def test_a_predictor_has_the_kernel_between_new_examples(name, normalize):
     case = Case(name, normalize)
     predictor, theta = case.bank.predictor(np.arange(0, n, 3)), case.theta
@@ -365,7 +367,7 @@ def test_a_predictor_has_the_kernel_between_new_examples(name, normalize):
     case.close(predictor.gram(case.new, fewer, theta=theta), G[:, :5], theta.sum())
 
 
-@other_half
+@some(1)
 def test_a_predictor_has_what_a_posterior_needs_or_none(name, normalize):
     case = Case(name, normalize)
     support, theta = np.arange(0, n, 3), case.theta
@@ -377,7 +379,7 @@ def test_a_predictor_has_what_a_posterior_needs_or_none(name, normalize):
         case.close(K, np.tensordot(theta, case.S[:, support][:, :, support], 1), theta.sum())
 
 
-@half
+@some(2)
 def test_a_predictor_tells_how_its_support_is_written(name, normalize):
     """The letters of sequences of one length, what kernels are multiplied by for each of them, and linear weights."""
     case = Case(name, normalize)

@@ -4,11 +4,43 @@ import gzip
 
 import numpy as np
 
-from manykernels import KernelStack
+from manykernels import KernelStack, losses
 from manykernels.datasets import make_splice
-from manykernels.kernels import RBF, Linear
-from manykernels.streaming import ArrayFile, FastaFiles
+from manykernels.kernels import RBF, KernelList, Linear
+from manykernels.regularizers import LpNorm
+from manykernels.solvers import Monitor
+from manykernels.streaming import ArrayFile, DataSource, FastaFiles
+from manykernels.streaming.driver import ActiveKernels, Driver, DriverOptions
+from manykernels.streaming.shards import take
+from manykernels.streaming.stream import normalisation
 from manykernels.strings import degree_kernels
+
+
+class Pieces(DataSource):
+    """Examples in memory, in blocks of these sizes, several in a piece."""
+
+    def __init__(self, X, sizes, in_order=False):
+        self.X, self.sizes, self.in_order = X, sizes, in_order
+
+    def pieces(self):
+        return list(range(len(self.sizes)))
+
+    def read(self, piece):
+        start = sum(map(sum, self.sizes[:piece]))
+        for size in self.sizes[piece]:
+            yield take(self.X, np.arange(start, start + size)), None
+            start += size
+
+
+def driver_of(stream, specs, outputs=slice(0, 1), kept=None, monitor=None, **options):
+    """(the `Driver` of these outputs of a stream of `Pieces`, its kernels); `options` are `DriverOptions`."""
+    plain = dict(loss=losses.get("hinge"), regularizer=LpNorm(2), intercept=True, solver="newton", tol=1e-3,
+                 max_iter=30, seed=0, max_active=stream.n)  # fmt: skip
+    options = DriverOptions(**plain | options)
+    kernels = KernelList.from_spec(specs, stream.source.X)
+    scaled, _ = normalisation(stream, kernels, stream.head, "multiplicative")
+    active = ActiveKernels(kernels, scaled, options.tol, False, "never", None, 1)
+    return Driver(stream, active, options, outputs, monitor or Monitor(), kept), active
 
 
 def rows(n=1200, seed=0):

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from injected import strangers
-from pages import Story, facts_of, merged, sentence
 
 from manykernels.report import Report
 from manykernels.report._page import section
+from pages import Story, facts_of, merged, sentence
 
 HERE, WRITE = Path(__file__).parent, bool(os.environ.get("MANYKERNELS_WRITE_PAGES"))
 FACTS, EDGES = sorted((HERE / "pages").glob("*.json")), HERE / "edges.json"

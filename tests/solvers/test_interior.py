@@ -84,27 +84,6 @@ def test_the_curvature_of_the_conjugate_is_that_of_differences(regularizer):
     np.testing.assert_allclose(np.diag(d) - np.outer(e, e), np.array(slopes) / (2 * h), rtol=1e-5, atol=1e-7)
 
 
-def test_the_certificate_is_that_of_the_kernels_themselves():
-    X, y = data(n=60, d=90, density=0.1, seed=3)
-    X[:, 7] = 0.0  # a word that no document has
-    problem, Ks = posed(rank_one_kernels(90), sp.csr_matrix(X), y, "hinge", LpNorm(1))
-    found = solve(problem, "interior", tol=1e-4)
-    assert found.theta[7] == 0 and found.theta.sum() == pytest.approx(1.0)
-    same = Problem(DenseBank(np.moveaxis(Ks, 0, 2), normalize=None), y, problem.loss, LpNorm(1))
-    theta, a = found.theta[problem.bank.usable], found.a[0]
-    f = np.einsum("m,mij,j->i", theta, Ks, a) + found.b[0]
-    q = np.einsum("i,mij,j->m", a, Ks, a)
-    assert found.primal == pytest.approx(np.maximum(0, 1 - y * f).sum() + 0.5 * theta @ q, rel=1e-9)
-    dual = found.a if found.dual_a is None else found.dual_a
-    q = np.einsum("ti,mij,tj->m", dual, Ks, dual)
-    assert y @ dual[0] - 0.5 * q.max() == pytest.approx(found.dual, rel=1e-9)
-    truth = solve_conic(Ks, y, "hinge", 1)["objective"]
-    other = solve(same, "newton", tol=1e-5)
-    for point, tol in ((found, 1e-4), (other, 1e-5)):
-        assert point.converged and point.dual - 1e-6 * truth <= truth <= point.primal + 1e-6 * truth
-        assert point.primal == pytest.approx(truth, rel=tol)
-
-
 @pytest.mark.parametrize("p", [1, 2])
 def test_a_single_kernel_is_a_support_vector_machine(p):
     X, y = data(n=30, d=6, seed=1, density=1.0)

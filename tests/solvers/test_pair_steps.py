@@ -90,34 +90,6 @@ def test_a_team_takes_the_same_pairs(loss, dtype, monkeypatch):
             assert_array_equal(one, other)
 
 
-def test_one_thread_goes_on_where_the_team_is_slower_and_asks_again_after_longer_pauses(monkeypatch):
-    monkeypatch.setattr(room, "team_size", lambda n, n_jobs: n_jobs)
-    clock, teams = [0.0], []
-    monkeypatch.setattr(room, "perf_counter", lambda: clock[0])
-    together = room.Steps._together
-
-    def slow(self, steps):
-        clock[0] += 1.0 * steps
-        teams.append(len(parts))
-        return together(self, steps)
-
-    monkeypatch.setattr(room.Steps, "_together", slow)
-    K, inner = block(Hinge())
-    inner.n_jobs, a, parts = 2, np.zeros(N), []
-    with room.Steps(inner, K, a, inner.linear.copy()) as steps:
-        single = steps.alone
-
-        def alone(*arguments):
-            clock[0] += 0.1 * arguments[-1]
-            return single(*arguments)
-
-        steps.alone = alone
-        for k in range(12):
-            parts.append(k)
-            steps.take(40)
-    assert teams == [1, 3, 6, 11]
-
-
 def test_nobody_is_left_when_a_solve_is_broken_off(monkeypatch):
     monkeypatch.setattr(room, "team_size", lambda n, n_jobs: n_jobs)
     K, inner = block(Hinge())

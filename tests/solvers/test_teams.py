@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from numba import njit
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
 
-from manykernels import MKLClassifier, MKLRegressor
+from manykernels import MKLClassifier
 from manykernels.datasets import make_splice
 from manykernels.loops.pairs import pair_steps
 from manykernels.loops.team import GATE, command, commanded, meet
 from manykernels.solvers import coordinate
-from manykernels.strings import WeightedDegree, degree_kernels, position_kernels
+from manykernels.strings import degree_kernels
 
 X, Y = make_splice(700, positives=0.2, random_state=3)
 
@@ -78,22 +77,6 @@ def test_everybody_hears_each_command(threads):
     for other in others:
         other.join()
     assert_array_equal(heard, np.tile(WORDS, (threads - 1, 1)))
-
-
-@pytest.mark.parametrize("model", [
-    MKLClassifier(degree_kernels(6), C=1.0),
-    MKLClassifier(degree_kernels(6), regularizer=1, loss="squared_hinge", C=1.0),
-    MKLClassifier([WeightedDegree(5)], fit_intercept=False, C=1.0),
-    MKLClassifier(position_kernels(X.length, 3, block=20), C=0.1),
-    MKLRegressor(degree_kernels(4), loss="epsilon_insensitive", epsilon=0.3, C=1.0),
-], ids=["degrees", "p = 1", "no intercept", "positions", "regression"])  # fmt: skip
-def test_results_do_not_depend_on_the_threads(model):
-    model = clone(model).set_params(solver="coordinate", max_iter=6, tol=1e-2)
-    fits = [clone(model).set_params(n_jobs=n_jobs).fit(X, Y) for n_jobs in (1, 2, 5)]
-    for fit in fits[1:]:
-        assert_array_equal(fit.dual_coef_, fits[0].dual_coef_)
-        assert_array_equal(fit.kernel_weights_, fits[0].kernel_weights_)
-    assert len(fits[0].support_) > 10
 
 
 def test_a_fit_that_is_broken_off_leaves_no_thread(monkeypatch):

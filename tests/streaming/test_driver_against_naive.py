@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from streams import Pieces, driver_of
 
 from manykernels import Views, losses
 from manykernels.kernels import RBF, Cosine, KernelList, Linear
@@ -13,32 +14,15 @@ from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
 from manykernels.sequences import Sequences
 from manykernels.solution import Status
-from manykernels.solvers import Monitor, solve
-from manykernels.streaming import DataSource, driver
+from manykernels.solvers import solve
+from manykernels.streaming import driver
 from manykernels.streaming import stream as stream_module
-from manykernels.streaming.driver import ActiveKernels, Driver, DriverOptions
+from manykernels.streaming.driver import Driver
 from manykernels.streaming.stream import Stream
 from manykernels.strings import Degree, Spectrum, WeightedDegree
 
 n = 90
 BLOCKS = [[7, 11], [13], [1, 20, 9], [29]]  # the sizes of the blocks of each piece
-
-
-class Pieces(DataSource):
-    """Examples in memory as pieces of several blocks."""
-
-    def __init__(self, X):
-        self.X = X
-
-    def pieces(self):
-        return list(range(len(BLOCKS)))
-
-    def read(self, piece):
-        start = sum(map(sum, BLOCKS[:piece]))
-        for size in BLOCKS[piece]:
-            rows = np.arange(start, start + size)
-            yield (self.X[rows] if not isinstance(self.X, list) else [self.X[i] for i in rows]), None
-            start += size
 
 
 def data(T=2, seed=0):
@@ -74,7 +58,7 @@ def test_scales_of_shards_are_those_of_all_examples(kind, normalize, weighted, m
         any_letter = dict(unknown="ignore")
         specs = [WeightedDegree(3, **any_letter), Spectrum(2, **any_letter), Degree(2, 1, 6, **any_letter)]
     kernels = KernelList.from_spec(specs, X)
-    with Stream(Pieces(X), 2) as stream:
+    with Stream(Pieces(X, BLOCKS), 2) as stream:
         stream.room = 24 * n * 2
         stream.arrange(Y, c, w if weighted else None)
         scaled, far = stream_module.normalisation(stream, kernels, stream.head, normalize)
@@ -99,7 +83,7 @@ def test_words_at_positions_are_measured_on_their_own_view(monkeypatch):
                    for p in ([0.25] * 4, [0.85, 0.05, 0.05, 0.05]))  # fmt: skip
     X = Views({"left": Sequences.encode(left, "dna"), "right": Sequences.encode(right, "dna")})
     kernels = KernelList.from_spec([("a", WeightedDegree(2), "left"), ("b", WeightedDegree(2), "right")], X)
-    with Stream(Pieces(X), 2) as stream:
+    with Stream(Pieces(X, BLOCKS), 2) as stream:
         stream.arrange(Y, c, w)
         scaled, _ = stream_module.normalisation(stream, kernels, stream.head, "multiplicative")
     own = w / w.sum()
@@ -108,20 +92,16 @@ def test_words_at_positions_are_measured_on_their_own_view(monkeypatch):
         assert scaled.scale[m] == pytest.approx(1 / (own @ np.diag(K) - own @ K @ own), rel=1e-9)
 
 
-def make(stream, Y, T, max_active=n, tol=1e-3, max_iter=20):
-    X = stream.source.X
-    kernels = KernelList.from_spec([RBF(0.4), ("l", Linear(), [0, 1]), RBF(0.1)], X)
-    scaled, _ = stream_module.normalisation(stream, kernels, stream.head, "multiplicative")
-    active = ActiveKernels(kernels, scaled, tol, False, "never", None, 1)
-    options = DriverOptions(losses.get("hinge"), LpNorm(2), True, "newton", tol, max_iter, 0, max_active)
-    return Driver(stream, active, options, slice(0, T), Monitor(), None), active
+def make(stream, Y, T, **options):
+    specs = [RBF(0.4), ("l", Linear(), [0, 1]), RBF(0.1)]
+    return driver_of(stream, specs, slice(0, T), **{"max_iter": 20} | options)
 
 
 @pytest.mark.parametrize("T", [1, 2])
 def test_a_round_prices_every_example_and_certifies_the_whole_problem(T):
     X, Y, c, w = data(T)
     rng = np.random.default_rng(2)
-    with Stream(Pieces(X), 2) as stream:
+    with Stream(Pieces(X, BLOCKS), 2) as stream:
         stream.arrange(Y, c, w)
         run, active = make(stream, Y, T)
         rows = np.sort(rng.permutation(np.flatnonzero(c > 0))[:31])
@@ -189,7 +169,7 @@ def test_examples_stay_by_their_slack_in_any_output(monkeypatch):
     """An example that is next to its margin in one of two outputs stays before one that is far in both."""
     monkeypatch.setattr(driver, "MIN_ACTIVE", 2)
     X, Y, c, w = data(2)
-    with Stream(Pieces(X), 1) as stream:
+    with Stream(Pieces(X, BLOCKS), 1) as stream:
         stream.arrange(Y, c, w)
         run, active = make(stream, Y, 2, max_active=60)
         rows = np.flatnonzero(c > 0)[:50]
@@ -214,7 +194,7 @@ def test_the_first_examples_are_of_all_classes_with_cost_and_follow_the_seed(mon
     X, Y, c, w = data(2)
     Y[0], Y[1, :50] = np.where(np.arange(n) < 6, 1.0, -1.0), 1.0
     c[:2] = 1.0
-    with Stream(Pieces(X), 1) as stream:
+    with Stream(Pieces(X, BLOCKS), 1) as stream:
         stream.arrange(Y, c, None)
         run, _ = make(stream, Y, 2)
         rows = run._first()
@@ -240,7 +220,7 @@ def test_the_first_examples_are_of_all_classes_with_cost_and_follow_the_seed(mon
 ])  # fmt: skip
 def test_a_run_ends_for_one_of_four_reasons(certified, more, history, gap, room, expected):
     X, Y, c, w = data(1)
-    with Stream(Pieces(X), 1) as stream:
+    with Stream(Pieces(X, BLOCKS), 1) as stream:
         stream.arrange(Y, c, None)
         run, _ = make(stream, Y, 1)
         run.history = [{}] * history
@@ -256,7 +236,7 @@ def test_a_run_ends_for_one_of_four_reasons(certified, more, history, gap, room,
 def test_the_best_certified_round_is_the_result_with_its_own_examples(monkeypatch):
     """The gap may rise from one round to the next: rows, data and solution are those of the best."""
     X, Y, c, w = data(1)
-    with Stream(Pieces(X), 1) as stream:
+    with Stream(Pieces(X, BLOCKS), 1) as stream:
         stream.arrange(Y, c, None)
         run, active = make(stream, Y, 1, max_iter=3)
         rounds, gaps, actives, problem_of = [], [0.3, 0.1, 0.2], [], Driver._problem
@@ -300,7 +280,7 @@ def test_a_round_is_solved_as_far_as_the_last_gap_asks(monkeypatch):
         found = true(problem, solver, 1e-3, max_iter, warm, random_state=random_state)
         return replace(found, gap=own[len(seen) - 1])
 
-    with Stream(Pieces(X), 1) as stream:
+    with Stream(Pieces(X, BLOCKS), 1) as stream:
         stream.arrange(Y, c, None)
         run, _ = make(stream, Y, 1, max_iter=5)
         run.options = replace(run.options, seed=9)
@@ -324,7 +304,7 @@ def test_the_last_round_is_certified_by_all_examples_and_recorded_so(monkeypatch
     X, Y, c, w = data(1)
     monkeypatch.setattr(driver, "MIN_ACTIVE", 4)
     monkeypatch.setattr(driver, "FIRST_ACTIVE", (9, 9))
-    with Stream(Pieces(X), 1) as stream:
+    with Stream(Pieces(X, BLOCKS), 1) as stream:
         stream.arrange(Y, c, None)
         run, active = make(stream, Y, 1, max_iter=1)
         told = []
@@ -340,3 +320,50 @@ def test_the_last_round_is_certified_by_all_examples_and_recorded_so(monkeypatch
     exact = whole.certificate(whole.losses(f, found.solution.b), a, found.solution.b, found.solution.theta, q)
     assert last["primal"] == pytest.approx(exact.primal, rel=1e-6) == found.solution.primal
     assert last["gap"] == found.solution.gap != first["gap"]
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 3])
+@pytest.mark.parametrize("room", [0, 1, 4, 9, 30, 500])
+def test_shards_are_asked_until_they_have_twice_the_room_and_each_round_begins_elsewhere(room, rounds):
+    X, Y, c, w = data(2)
+    with Stream(Pieces(X, BLOCKS), 1) as stream:
+        stream.arrange(Y, c, w)
+        run, _ = make(stream, Y, 2)
+        rows = np.flatnonzero(c > 0)[:20]
+        small = run._problem(rows, X[rows])
+        found = solve(small, "newton", 1e-3)
+        every, asked = run._price(small, found, rows, 0), []
+        run.monitor.visited = lambda seen, total: asked.append(seen)
+        run.history = [{}] * rounds
+        priced = run._price(small, found, rows, room)
+        sizes, expected, more = [shard.n for shard in stream.shards], [], 0
+        for k in np.roll(np.arange(len(sizes)), -7 * rounds % len(sizes)):
+            expected.append(int(k))
+            most = max(16, int(np.ceil(4 * max(room, 1) * sizes[k] / n)))
+            more += min(every[k].violators, most)
+            if more >= 2 * room > 0 and sum(sizes[j] for j in expected) < 0.9 * n:
+                break
+        assert list(priced) == sorted(expected) and asked == np.cumsum([sizes[k] for k in expected]).tolist()
+        for k, answer in priced.items():
+            np.testing.assert_array_equal(answer.losses, every[k].losses)
+            first = stream.shards[k].first
+            assert ((answer.rows >= first) & (answer.rows < first + sizes[k])).all()
+        share = sum(sizes[k] for k in priced) / n
+        estimate = run._certificate(small, found, priced)["primal"] - run._certificate(small, found, every)["primal"]
+        losses_ = [sum(p.losses.sum() for p in which.values()) for which in (priced, every)]
+        assert estimate == pytest.approx(losses_[0] / share - losses_[1], abs=1e-9)
+
+
+def test_the_room_is_what_the_active_examples_double_to_within_the_limit(monkeypatch):
+    """All that are active, at least some; the support keeps its place, and other active examples do not."""
+    X, Y, c, _ = data(2)
+    with Stream(Pieces(X, BLOCKS), 1) as stream:
+        stream.arrange(Y, c, None)
+        run, _ = make(stream, Y, 2)
+        rows = np.flatnonzero(c > 0)[:25]
+        small, a = run._problem(rows, X[rows]), np.zeros((2, 25))
+        a[0, :4], a[1, 2:7] = 1.0, 1.0  # seven examples
+        for least, most, room in ((5, 90, 25), (40, 90, 40), (5, 30, 23), (5, 7, 0), (60, 50, 43)):
+            monkeypatch.setattr(driver, "MIN_ACTIVE", least)
+            run.options = replace(run.options, max_active=most)
+            assert run._room(small, SimpleNamespace(a=a)) == room

@@ -7,19 +7,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from streams import Pieces, driver_of
 
 from manykernels import MKLClassifier, losses
-from manykernels.kernels import RBF, KernelList, Linear
+from manykernels.kernels import RBF, Linear
 from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
 from manykernels.solution import Status
-from manykernels.solvers import Monitor, solve
-from manykernels.streaming import DataSource, driver
-from manykernels.streaming import stream as stream_module
-from manykernels.streaming.driver import ActiveKernels, Driver, DriverOptions
+from manykernels.solvers import solve
+from manykernels.streaming import driver
+from manykernels.streaming.driver import Driver
 from manykernels.streaming.stream import Stream
 
-n = 60
+n, SIZES = 60, [[20]] * 3
 rng = np.random.default_rng(8)
 X = rng.normal(size=(n, 3))
 Y = np.where(
@@ -27,27 +27,15 @@ Y = np.where(
 )
 
 
-class Pieces(DataSource):
-    def pieces(self):
-        return [0, 20, 40]
-
-    def read(self, piece):
-        yield X[piece : piece + 20], None
-
-
 @pytest.fixture
 def stream():
-    with Stream(Pieces(), 1) as found:
+    with Stream(Pieces(X, SIZES), 1) as found:
         found.arrange(Y, np.ones(n), None)
         yield found
 
 
-def make(stream, outputs=slice(0, 1), kept=None, tol=1e-3, monitor=None):
-    kernels = KernelList.from_spec([RBF(0.4), ("l", Linear(), [0, 1])], X)
-    scaled, _ = stream_module.normalisation(stream, kernels, stream.head, "multiplicative")
-    active = ActiveKernels(kernels, scaled, tol, False, "never", None, 1)
-    options = DriverOptions(losses.get("hinge"), LpNorm(2), True, "newton", tol, 30, 0, n)
-    return Driver(stream, active, options, outputs, monitor or Monitor(), kept)
+def make(stream, *args, **options):
+    return driver_of(stream, [RBF(0.4), ("l", Linear(), [0, 1])], *args, **options)[0]
 
 
 class Slot:
@@ -196,5 +184,5 @@ def test_the_bank_of_the_active_examples_has_the_features_that_were_asked_for(fe
     seen, true = [], driver.choose_bank
     monkeypatch.setattr(driver, "choose_bank", lambda *a, **options: seen.append(options) or true(*a, **options))
     kernels = [("a", Linear(), [0, 1]), ("b", Linear(), [2])]
-    MKLClassifier(kernels, C=1.0, features=features, solver=solver, tol=1e-2, n_jobs=1).fit(Pieces(), Y[0])
+    MKLClassifier(kernels, C=1.0, features=features, solver=solver, tol=1e-2, n_jobs=1).fit(Pieces(X, SIZES), Y[0])
     assert {(options["features"], options["wanted"]) for options in seen} == {given}

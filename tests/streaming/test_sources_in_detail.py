@@ -1,7 +1,8 @@
-"""Sources, shards and fits on them where blocks are uneven, targets lie in several files and workers are many."""
+"""Sources where blocks are uneven, targets lie in several files, headers are odd, and the first block is small."""
 
 import os
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,19 @@ import pytest
 from numpy.testing import assert_array_equal
 from streams import rows
 
+from manykernels import MKLClassifier, MKLRegressor
+from manykernels.kernels import RBF, Linear
 from manykernels.losses import Hinge
-from manykernels.streaming import ArrayFile, CSVFiles, DaskCollection, FastaFiles, HDF5File, ZarrArray
+from manykernels.streaming import (
+    ArrayFile,
+    CSVFiles,
+    DaskCollection,
+    DataSource,
+    FastaFiles,
+    HDF5File,
+    ParquetFiles,
+    ZarrArray,
+)
 from manykernels.streaming.files import from_paths
 from manykernels.streaming.shards import SentModel, Shard, load
 from manykernels.streaming.stream import Stream
@@ -119,3 +131,122 @@ def test_the_fingerprint_of_a_zarr_array_follows_all_its_files_and_no_others(tmp
     files[-1].write_bytes(files[-1].read_bytes() + b"0")
     os.utime(files[-1], ns=(info.st_atime_ns, info.st_mtime_ns))
     assert len(files) > 1 and source.fingerprint((0, 4)) != before
+
+
+X, y = rows(200)
+
+
+class Table(DataSource):
+    """Rows in memory, with their targets under the name "label"."""
+
+    def pieces(self):
+        return [0, 100]
+
+    def read(self, piece):
+        part = slice(piece, piece + 100)
+        yield X[part], y[part] if self.target == "label" else None
+
+
+def test_a_source_that_gives_no_targets_is_named_with_the_target():
+    model = MKLClassifier([Linear()])
+    with pytest.raises(ValueError, match=r"Table\(\).*None for y.*'class'.*where self.target is 'class'"):
+        model.fit(Table(), "class")
+    with pytest.raises(ValueError, match=r"Table\(\).*None for y.*'class'"):
+        model.fit(Table(), "label").score(Table(), "class")
+
+
+def test_score_reads_the_targets_of_that_name():
+    model = MKLClassifier([Linear(), RBF(gamma=0.1)]).fit(Table(), "label")
+    assert model.score(Table(), "label") == model.score(X, y) == model.score(Table(), y)
+    known = MKLRegressor([Linear()], loss="epsilon_insensitive").fit(X, y)
+    assert known.score(Table(), "label") == pytest.approx(known.score(X, y), rel=1e-12)
+
+
+def test_score_takes_the_targets_out_of_a_table(tmp_path):
+    np.savetxt(tmp_path / "t.csv", np.column_stack([X, y]), delimiter=",", comments="",
+               header=",".join([*(f"x{j}" for j in range(X.shape[1])), "label"]))  # fmt: skip
+    source = CSVFiles(tmp_path / "t.csv")
+    model = MKLClassifier([Linear()]).fit(source, "label")
+    assert model.score(source, "label") > 0.5
+
+
+@pytest.mark.parametrize(("end", "head"), [("csv", "x,y,y"), ("csv", "x, y,y"), ("parquet", "")])
+def test_two_columns_of_one_name_are_refused(tmp_path, end, head):
+    """Issue 11, point 17; also where the names differ by spaces alone."""
+    path = tmp_path / f"d.{end}"
+    if end == "csv":
+        path.write_text(head + "\n" + "1,0,0\n2,1,1\n" * 10)
+    else:
+        pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: nothing writes such a file")
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(pa.table([[1.0, 2.0], [0, 1], [0, 1]], names=["x", "y", "y"]), path)
+    source = (CSVFiles if end == "csv" else ParquetFiles)(str(path))
+    with pytest.raises(ValueError, match=rf"d.{end} has several columns called 'y': rename them"):
+        MKLClassifier([("x", RBF(0.1), ["x"])]).fit(source, "y")
+
+
+ROWS = "".join(f"{v},{w},{v > 0:d}\n" for v, w in np.random.default_rng(0).normal(size=(30, 2)))
+
+
+def test_a_column_without_a_name_is_called_by_its_place(tmp_path):
+    """A leftover of issue 11. Asked for by "", it is refused with its name."""
+    path = tmp_path / "d.csv"
+    path.write_text("b,,y\n" + ROWS)
+    source = CSVFiles(str(path))
+    model = MKLClassifier([("k", RBF(0.1), ["b", "Unnamed: 1"])]).fit(source, "y")
+    assert model.n_features_in_ == 2
+    for given, target in ((CSVFiles(str(path), columns=["b", ""]), "y"), (source, "")):
+        with pytest.raises(ValueError, match=r"d.csv has no column ''.*'Unnamed: 1'"):
+            MKLClassifier([RBF(0.1)]).fit(given, target)
+    path.write_text("b,,Unnamed: 1\n" + ROWS)
+    with pytest.raises(ValueError, match="d.csv has several columns called 'Unnamed: 1': rename them"):
+        MKLClassifier([RBF(0.1)]).fit(source, "b")
+
+
+def test_the_target_of_a_parquet_file_may_have_an_empty_name(tmp_path):
+    """It was a TypeError."""
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed: nothing writes such a file")
+    X = np.random.default_rng(0).normal(size=30)
+    pd.DataFrame({"x": X, "": X > 0}).to_parquet(tmp_path / "d.parquet")
+    model = MKLClassifier([RBF(1.0)]).fit(ParquetFiles(str(tmp_path / "d.parquet")), "")
+    assert model.n_features_in_ == 1 and model.score(pd.DataFrame({"x": X}), X > 0) > 0.9
+
+
+def test_numbers_of_a_csv_file_are_read_to_their_last_digit_without_a_warning(tmp_path):
+    """A leftover of issue 11: pandas 3.1 reads so by itself, and warns of the option that others need."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=2000) * 10.0 ** rng.integers(-30, 30, 2000)
+    path = tmp_path / "d.csv"
+    path.write_text("x,y\n" + "".join(f"{v!r},1\n" for v in X.tolist()))
+    source = CSVFiles(str(path)).with_target("y")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (found,) = [block["x"] for piece in source.pieces() for block, _ in source.read(piece)]
+    np.testing.assert_array_equal(found, X)
+
+
+def test_a_first_block_of_one_row_is_no_table_of_one_row(tmp_path):
+    """Issue 11, second generator: "X has n_samples=1" for forty examples."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = X[:, 0] > 0
+    np.save(tmp_path / "X.npy", X)
+    whole = MKLClassifier([Linear()]).fit(X, y)
+    model = MKLClassifier([Linear()]).fit(ArrayFile(tmp_path / "X.npy", rows=1), y)
+    assert model.objective_ == pytest.approx(whole.objective_, rel=2e-3)
+
+
+def test_a_first_file_of_one_row(tmp_path):
+    """Issue 11, second generator: one file a day, and one patient on the first."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=list("abc"))
+    for name, part in (("0.csv", frame[:1]), ("1.csv", frame[1:])):
+        part.to_csv(tmp_path / name, index=False)
+    source = CSVFiles([str(tmp_path / "0.csv"), str(tmp_path / "1.csv")])
+    assert MKLClassifier([Linear()]).fit(source, frame["a"].to_numpy() > 0).n_features_in_ == 3
+
+
+def test_one_example_in_all_is_refused(tmp_path):
+    np.save(tmp_path / "X.npy", np.ones((1, 3)))
+    with pytest.raises(ValueError, match="n_samples=1"):
+        MKLClassifier([Linear()]).fit(ArrayFile(tmp_path / "X.npy"), [1])

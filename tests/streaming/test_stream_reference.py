@@ -9,36 +9,18 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from streams import Pieces
 
 from manykernels import MKLClassifier
 from manykernels.kernels import RBF, Linear
 from manykernels.losses import Hinge
 from manykernels.sequences import Sequences
-from manykernels.streaming import DataSource, shards
+from manykernels.streaming import shards
 from manykernels.streaming.driver import Driver, DriverOptions
 from manykernels.streaming.shards import columns_of, concatenate, numbers_of, take
 from manykernels.streaming.stream import Stream, stand_in
 
 rng = np.random.default_rng(23)
-
-
-class Pieces(DataSource):
-    """Examples in memory, given in blocks of uneven sizes, several in a piece."""
-
-    def __init__(self, X, sizes, in_order=False):
-        ends = np.cumsum([0, *(m for piece in sizes for m in piece)])
-        blocks, self.parts, k = [take(X, np.arange(a, b)) for a, b in zip(ends, ends[1:], strict=False)], [], 0
-        for piece in sizes:
-            self.parts.append(blocks[k : k + len(piece)])
-            k += len(piece)
-        self.in_order, self.target = in_order, None
-
-    def pieces(self):
-        return range(len(self.parts))
-
-    def read(self, piece):
-        for X in self.parts[piece]:
-            yield X, None
 
 
 SIZES = [(5, 1), (7,), (2, 0, 8), (14,)]

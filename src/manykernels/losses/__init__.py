@@ -1,7 +1,5 @@
 """Losses by name: one member per file, `base.py` states the protocol."""
 
-from typing import Any
-
 from .._validation import shown
 from .base import Loss
 from .cox import Cox
@@ -33,7 +31,7 @@ __all__ = ["COUPLED", "LOSSES", "Loss", "get", *(loss.__name__ for loss in (LOSS
 __dir__ = __all__.copy  # dir() lists the public names alone
 
 
-def get(loss: str | Loss, **params: Any) -> Loss:
+def get(loss: str | Loss, **params) -> Loss:
     """The loss of that name with these parameters, or the instance itself.
 
     Parameters

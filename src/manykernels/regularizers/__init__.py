@@ -4,7 +4,7 @@ The weightings, `Align` and others, take the place of a regularizer. They need s
 """
 
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .ball import Ball
 from .base import Regularizer
@@ -68,7 +68,7 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def get(regularizer: Any) -> Regularizer:
+def get(regularizer) -> Regularizer:
     """The regularizer itself, or `LpNorm(p)` for a number p.
 
     Parameters

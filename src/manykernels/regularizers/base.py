@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 
@@ -113,7 +111,7 @@ class Regularizer(Part):
         return type(self)(**params | {self.per_kernel: params[self.per_kernel][kernels]})
 
     def bind(
-        self, bank: Any, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+        self, bank, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
     ) -> tuple[Regularizer, ndarray]:
         """(regularizer, costs) for the targets Y (T, n) and their costs c; both may depend on the data.
 
@@ -137,7 +135,7 @@ class Regularizer(Part):
         """The derivative of `block_prox` in norms: its diagonal (M,) where it is diagonal, else (M, M)."""
         raise NotImplementedError
 
-    def minimise(self, model: Any, theta: ndarray, tolerance: float, max_steps: int = 500) -> ndarray:
+    def minimise(self, model, theta: ndarray, tolerance: float, max_steps: int = 500) -> ndarray:
         """argmin_{x ≥ 0} model(x) + Ω(x) from θ, until no more than `tolerance` can be gained.
 
         `model` is a convex quadratic ⟨g, x − θ⟩ + ½ (x − θ)ᵀH(x − θ), with `gradient` g, `multiply(v)` = H v and

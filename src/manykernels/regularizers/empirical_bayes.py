@@ -61,7 +61,7 @@ class EmpiricalBayes(Regularizer):
         self.noise, self.prior = noise, prior
 
     def bind(
-        self, bank: Any, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+        self, bank, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
     ) -> tuple[Regularizer, ndarray]:
         """The regularizer with the noise that C implies, and the weights of the examples as costs, c / C."""
         if loss is not None and not loss.gaussian:

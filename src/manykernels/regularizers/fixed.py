@@ -1,5 +1,3 @@
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
@@ -40,7 +38,7 @@ class Fixed(Regularizer):
     def conjugate(self, s: ndarray) -> float:
         return float(self.weights @ s)
 
-    def _given(self, *_: Any, **__: Any) -> ndarray:
+    def _given(self, *_, **__) -> ndarray:
         """The weights, whatever is asked for."""
         return self.weights.copy()
 

@@ -4,7 +4,7 @@ from numpy.typing import ArrayLike
 
 from .._validation import check_number, check_size, shown
 from .base import Regularizer
-from .lp_norm import LpNorm
+from .lp_norm import LpNorm, positive
 
 
 class GroupNorm(Regularizer):
@@ -81,13 +81,13 @@ class GroupNorm(Regularizer):
         return self._along(powers, sizes, self._ball.weights_from_norms(sizes**1.5))
 
     def weights_from_dual(self, s: ndarray) -> ndarray:
-        s = np.maximum(np.asarray(s, float), 0.0)
+        s = positive(s)
         sizes = self._sizes(s)
         return self._along(s, sizes, self._ball.weights_from_dual(sizes))
 
     def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         """The Euclidean projection of z, whatever the step."""
-        z = np.maximum(np.asarray(z, float), 0.0)
+        z = positive(z)
         sizes = self._sizes(z)
         return self._along(z, sizes, self._ball.prox(sizes))
 

@@ -1,7 +1,5 @@
 """The ℓp-norm, and the proximal steps of norms and powers that other members share."""
 
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 
@@ -90,7 +88,7 @@ class LpNorm(Regularizer):
 
     def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         """The Euclidean projection of z, whatever the step."""
-        z = np.maximum(np.asarray(z, float), 0.0)
+        z = positive(z)
         if self.p == np.inf:
             return np.minimum(z, 1.0)
         size = norm(z, self.p)
@@ -104,7 +102,7 @@ class LpNorm(Regularizer):
 
         return project_mixed(z, np.zeros(len(z)), np.ones(len(z)), self.p)
 
-    def minimise(self, model: Any, theta: ndarray, tolerance: float, max_steps: int = 500) -> ndarray:
+    def minimise(self, model, theta: ndarray, tolerance: float, max_steps: int = 500) -> ndarray:
         if self.p > 1:
             return super().minimise(model, theta, tolerance, max_steps)
         return minimise_on_simplex(model, theta, tolerance, super().minimise)
@@ -122,6 +120,11 @@ class LpNorm(Regularizer):
         return squared_norm_prox_jacobian(self.block_prox(norms, step), step, self.block_power)
 
 
+def positive(x):
+    """x₊ as floats."""
+    return np.maximum(np.asarray(x, float), 0.0)
+
+
 def norm(x, p):
     """‖x‖_p without overflow."""
     size = np.abs(x)
@@ -133,7 +136,7 @@ def norm(x, p):
 
 def power_prox(z, w, p):
     """argmin over x ≥ 0 of ½‖x − z‖² + (w/p) Σ x^p, 1 ≤ p < inf: x + w x^{p−1} = z."""
-    z = np.maximum(np.asarray(z, float), 0.0)
+    z = positive(z)
     if p == 1:
         return np.maximum(z - w, 0.0)
     from ..loops.lp_projection import power_roots
@@ -151,7 +154,7 @@ def power_prox_jacobian(x, w, p):
 
 def squared_norm_prox(z, w, p):
     """argmin over x ≥ 0 of ½‖x − z‖² + (w/2) ‖x‖_p², 1 ≤ p ≤ inf."""
-    z = np.maximum(np.asarray(z, float), 0.0)
+    z = positive(z)
     if p == 2:
         return z / (1 + w)
     if not z.max() > 0:

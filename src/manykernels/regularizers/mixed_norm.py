@@ -1,11 +1,9 @@
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 
 from .._validation import check_number
 from .base import Regularizer
-from .lp_norm import LpNorm
+from .lp_norm import LpNorm, positive
 
 
 class MixedNorm(Regularizer):
@@ -61,7 +59,7 @@ class MixedNorm(Regularizer):
         """max s, argmax ⟨θ, s⟩, the multiplier for s / max s, and s₊ / max s."""
         from ..loops.lp_projection import support_mixed
 
-        s = np.maximum(np.asarray(s, float), 0.0)
+        s = positive(s)
         top = float(s.max())
         s = s / top if top > 0 else np.ones(len(s))
         if self.simplex:
@@ -90,10 +88,10 @@ class MixedNorm(Regularizer):
 
         if self.simplex:
             return LpNorm(1).prox(z)
-        z = np.maximum(np.asarray(z, float), 0.0)
+        z = positive(z)
         return z if self._size(z) <= 1 else project_mixed(z, *self._parts(len(z)), self.p)
 
-    def minimise(self, model: Any, theta: ndarray, tolerance: float, max_steps: int = 500) -> ndarray:
+    def minimise(self, model, theta: ndarray, tolerance: float, max_steps: int = 500) -> ndarray:
         if self.simplex:
             return LpNorm(1).minimise(model, theta, tolerance, max_steps)
         return super().minimise(model, theta, tolerance, max_steps)

@@ -1,4 +1,4 @@
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy import ndarray
@@ -39,7 +39,7 @@ class NonIsotropic(Regularizer):
         self._A = 0.5 * (self._A + self._A.T)
 
     @classmethod
-    def from_alignments(cls, kernels: Any, centered: bool = False, ridge: float = 0.0) -> Self:
+    def from_alignments(cls, kernels, centered: bool = False, ridge: float = 0.0) -> Self:
         """E_mk = ⟨K_m, K_k⟩ / (‖K_m‖ ‖K_k‖) + ridge·[m = k] of a bank, or of an (M, n, n) stack of matrices."""
         E = alignment_matrix(kernels, centered)
         return cls(E + ridge * np.eye(len(E)))
@@ -110,7 +110,7 @@ class NonIsotropic(Regularizer):
             return np.maximum(z, 0.0)
         return self._minimum(np.eye(len(z)), z)
 
-    def minimise(self, model: Any, theta: ndarray, tolerance: float, max_steps: int = 500) -> ndarray:
+    def minimise(self, model, theta: ndarray, tolerance: float, max_steps: int = 500) -> ndarray:
         H = model.block(np.arange(len(theta)))
         return self._minimum(H, H @ theta - model.gradient, 0.1 * tolerance)
 

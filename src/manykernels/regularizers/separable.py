@@ -5,6 +5,7 @@ from numpy import ndarray
 
 from .._limits import spend
 from .base import Regularizer
+from .lp_norm import positive
 
 LOG_NORMS = np.linspace(-25.0, 25.0, 2001)  # ln ‖f_m‖
 NORM_RANGE = np.exp(LOG_NORMS[[0, -1]])
@@ -118,7 +119,7 @@ class Separable(Regularizer):
 
     def prox(self, z: ndarray, step: float = 1.0) -> ndarray:
         """θ + (step/2) rise² = z along the weights θ(t)."""
-        z = np.maximum(np.asarray(z, float), 0.0)
+        z = positive(z)
         table = self._theta + 0.5 * step * self._rise**2
         t = self._root(table, z, lambda weight, rise, t: weight + 0.5 * step * rise**2)
         weight, rise = self._maps(np.clip(t, *NORM_RANGE))

@@ -4,7 +4,7 @@ from numpy.typing import ArrayLike
 
 from .._validation import check_number, check_size, check_vector
 from .base import Regularizer
-from .lp_norm import LpNorm, norm
+from .lp_norm import LpNorm, norm, positive
 
 
 class WeightedLpNorm(Regularizer):
@@ -64,7 +64,7 @@ class WeightedLpNorm(Regularizer):
         """The Euclidean projection of z, whatever the step."""
         from ..loops.lp_projection import project_mixed
 
-        z = np.maximum(np.asarray(z, float), 0.0)
+        z = positive(z)
         if norm(z * self._root, self.p) <= 1:
             return z
         zero, weights = np.zeros(len(z)), np.array(self.weights)

@@ -67,7 +67,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def Solver(name: str, **options: Any) -> BaseSolver:
+def Solver(name: str, **options) -> BaseSolver:
     """The solver of that name with options.
 
     Parameters
@@ -159,8 +159,8 @@ def solve(
     max_iter: int = 1000,
     warm: Solution | None = None,
     callback: Monitor | Callable[[dict[str, Any]], object] | None = None,
-    random_state: Any = None,
-    checkpoint: Any = None,
+    random_state=None,
+    checkpoint=None,
     fits: int = 1,
     thin: bool = True,
 ) -> Solution:

@@ -183,9 +183,9 @@ class Run:
         P: ndarray | None = None,
         *,
         q: ndarray | None = None,
-        outputs: Any = None,
+        outputs=None,
         b: ndarray | None = None,
-        **extra: Any,
+        **extra,
     ) -> Certificate:
         """The certificate of (θ, a) on all examples, in float64 sums; records it, keeps the best, stops the run.
 
@@ -246,7 +246,7 @@ class Run:
         gap = (self.upper - self.lower) / self.scale if self.upper < np.inf else np.inf
         return max(gap, 0.0) if gap > -1e-6 else np.nan  # below: no bound
 
-    def record(self, theta: ndarray, a: ndarray, certificate: Certificate, **extra: Any) -> None:
+    def record(self, theta: ndarray, a: ndarray, certificate: Certificate, **extra) -> None:
         record = {
             "iteration": len(self.history) + 1, "time": time.perf_counter() - self.started,
             "primal": certificate.primal, "dual": certificate.dual, "gap": certificate.gap,

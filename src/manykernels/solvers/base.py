@@ -185,7 +185,7 @@ class Control:
         max_iter: int = 1000,
         warm: Solution | None = None,
         monitor: Monitor | None = None,
-        random_state: Any = None,
+        random_state=None,
     ) -> None:
         self.tol, self.max_iter, self.warm, self.random_state = tol, max_iter, warm, random_state
         self.monitor = Monitor() if monitor is None else monitor
@@ -209,7 +209,7 @@ class Control:
         """Leaves state() at the end of an interrupted run."""
 
 
-def seed_of(random_state: Any) -> int:
+def seed_of(random_state) -> int:
     """The integer seed of a `random_state`.
 
     Parameters

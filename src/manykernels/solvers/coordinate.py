@@ -28,8 +28,7 @@ from .._parts import declared
 from ..inner import InnerProblem
 from ..problem import Problem
 from ..solution import Solution
-from ._cuts import cuts_for
-from ._oracle import InnerPoint
+from ._cuts import Cut, cuts_for
 from ._run import Run, Stall
 from ._warm import go_on, onto_total
 from ._wrapper import SPARE_SHARE
@@ -200,7 +199,7 @@ class Passes(Run):
         self.started = time.perf_counter() - state["time"]
         self.rng.bit_generator.state = state["draw"]
         for a, (q, value, constant, tolerance) in zip(state["points"], self.added, strict=True):
-            self.cuts.add(InnerPoint(None, a, q, value, constant, None, None, None))
+            self.cuts.add(Cut(a, q, value, constant))
             self.cuts.minimum(tolerance)
         return state["sides"]
 
@@ -263,7 +262,7 @@ class Passes(Run):
         constant = -float(np.sum(self.problem.conjugates(a)))
         tolerance = 0.05 * self.scale * max(self.gap, self.tol)
         self.added.append((self.q, value, constant, tolerance))
-        self.cuts.add(InnerPoint(self.theta, a, self.q, value, constant, None, None, None))
+        self.cuts.add(Cut(a, self.q, value, constant))
         theta, lower = self.cuts.minimum(tolerance)
         self.bound(lower, self.cuts.dual_point())
         if step and regularizer.simplex:

@@ -1,7 +1,6 @@
 """The certificate of a solution from outside, the `Status` of a solution, and the sentence that says what to do."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -72,7 +71,7 @@ def diagnosed(problem: Problem, solution: Solution, tol: float, max_iter: int) -
     return replace(solution, status=Status.INTERRUPTED if solution.interrupted else status, reason=words)
 
 
-def sentence_for(status: Status, **facts: Any) -> str:
+def sentence_for(status: Status, **facts) -> str:
     """What to do after a fit that ended like this."""
     return CURES[status].format(**facts)
 

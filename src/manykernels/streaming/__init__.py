@@ -7,8 +7,6 @@ The fit is the same as in memory: the same objective, the same weights and the s
 docs/streaming.md.
 """
 
-from typing import Any
-
 from .arrays import ArrayFile, DaskCollection, HDF5File, ZarrArray
 from .backends import Backend, Cluster, Processes, Threads, using
 from .files import CSVFiles, FastaFiles, ParquetFiles, from_paths
@@ -20,7 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def as_source(X: Any) -> DataSource:
+def as_source(X) -> DataSource:
     """X if it is a source, or the source of a Dask array, DataFrame or bag of file paths.
 
     Parameters
@@ -45,7 +43,7 @@ def as_source(X: Any) -> DataSource:
     return from_paths(X.compute()) if type(X).__module__.startswith("dask.bag") else DaskCollection(X)
 
 
-def is_source(X: Any) -> bool:
+def is_source(X) -> bool:
     """Whether X is a source or a Dask array, DataFrame or bag.
 
     Parameters

@@ -57,7 +57,7 @@ class ArraySource(DataSource):
         size = self.rows or int(np.clip(BLOCK_BYTES // (self.itemsize * max(self.shape[1], 1)), 256, 2**18))
         return [(low, min(low + size, self.shape[0])) for low in range(0, self.shape[0], size)]
 
-    def read(self, piece: Any) -> Iterator[tuple[Any, ndarray | None]]:
+    def read(self, piece) -> Iterator[tuple[Any, ndarray | None]]:
         low, high = piece
         with self._opened(self.name) as X:
             if X.shape != self.shape:
@@ -73,7 +73,7 @@ class ArraySource(DataSource):
                 y = np.array(targets[low:high])
         yield block, y
 
-    def files(self, piece: Any) -> list[str]:
+    def files(self, piece) -> list[str]:
         return [self.path]
 
     def _shown(self):
@@ -202,7 +202,7 @@ class ZarrArray(ArraySource):
         else:
             yield self._found(name, zarr.open_group(self.path, mode="r"))
 
-    def fingerprint(self, piece: Any) -> tuple:
+    def fingerprint(self, piece) -> tuple:
         """Names, sizes and times of all files of the array."""
         top = self.path if self.name is None else os.path.join(self.path, self.name)
         found = [entry.path for folder, _, _ in os.walk(top) for entry in os.scandir(folder) if entry.is_file()]
@@ -229,7 +229,7 @@ class DaskCollection(DataSource):
     [(5, 2), (5, 2)]
     """
 
-    def __init__(self, collection: Any, rows: int = 2**16) -> None:
+    def __init__(self, collection, rows: int = 2**16) -> None:
         self.rows = check_integer("rows", rows)
         if hasattr(collection, "chunks"):  # an array of Dask
             if len(collection.shape) != 2:
@@ -250,10 +250,10 @@ class DaskCollection(DataSource):
     def pieces(self) -> list[Any]:
         return list(range(self.n_pieces))
 
-    def delayed(self, piece: Any) -> Any:
+    def delayed(self, piece) -> Any:
         return None if self._parts is None else self._parts[piece]
 
-    def read(self, piece: Any) -> Iterator[tuple[Any, ndarray | None]]:
+    def read(self, piece) -> Iterator[tuple[Any, ndarray | None]]:
         if isinstance(piece, int):
             if self._parts is None:
                 raise ValueError(f"{self!r} cannot be read by another process: use threads, or a Dask client.")

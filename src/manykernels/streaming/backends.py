@@ -68,7 +68,7 @@ class Backend(ABC):
         """
         return list(shards)
 
-    def share(self, thing: Any) -> Any:
+    def share(self, thing) -> Any:
         """The handle of an object that all calls of a round use.
 
         Parameters
@@ -82,7 +82,7 @@ class Backend(ABC):
         """
         return thing
 
-    def given(self, source: Any, piece: Any) -> Any:
+    def given(self, source, piece) -> Any:
         """The handle of a piece that a worker computes; None if `read` takes the piece itself."""
         return None
 
@@ -164,7 +164,7 @@ class Processes(Backend):
     def hold(self, shards: Sequence[Any]) -> list[Any]:
         return [self._store(shard, False) for shard in shards]
 
-    def share(self, thing: Any) -> Any:
+    def share(self, thing) -> Any:
         return self._store(thing, True)
 
     def _store(self, thing, passing):
@@ -231,7 +231,7 @@ class Cluster(Backend):
 
     keeps_blocks = False
 
-    def __init__(self, client: Any = None, time_limit: float = 3600.0, retries: int = 3) -> None:
+    def __init__(self, client=None, time_limit: float = 3600.0, retries: int = 3) -> None:
         self.client, self.width = client, 1
         self.time_limit, self.retries = check_number("time_limit", time_limit), check_integer("retries", retries, 0)
 
@@ -267,13 +267,13 @@ class Cluster(Backend):
                 held.append(self._submit(load, shard, self.given(shard.source, shard.piece), **near))
         return held
 
-    def share(self, thing: Any) -> Any:
+    def share(self, thing) -> Any:
         packed = pickle.dumps(thing, protocol=5)
         self.sent += len(packed)
         with self._speaking():
             return self._submit(pickle.loads, packed)
 
-    def given(self, source: Any, piece: Any) -> Any:
+    def given(self, source, piece) -> Any:
         part = source.delayed(piece)
         if part is None:
             return None

@@ -45,7 +45,7 @@ class ActiveKernels:
     memory_limit: float | None
     n_jobs: int | None
 
-    def bank(self, X: Any) -> Any:
+    def bank(self, X) -> Any:
         """The bank of the active examples X, without warnings: those about the kernels came from all examples."""
         options = dict(features=self.features, wanted=self.explicit, memory_limit=self.memory_limit, n_jobs=self.n_jobs)
         with warnings.catch_warnings():
@@ -86,7 +86,7 @@ class Driver:
     """One problem: the rows `outputs` of the targets of a stream; `kept` is its `CheckpointSlot` or None."""
 
     def __init__(
-        self, stream: Stream, kernels: ActiveKernels, options: DriverOptions, outputs: slice, monitor: Any, kept: Any
+        self, stream: Stream, kernels: ActiveKernels, options: DriverOptions, outputs: slice, monitor, kept
     ) -> None:
         self.stream, self.kernels, self.options, self.outputs = stream, kernels, options, outputs
         self.loss, self.tol, self.monitor, self.kept = options.loss, options.tol, monitor, kept

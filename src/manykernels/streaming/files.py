@@ -27,20 +27,20 @@ Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 class FileSource(DataSource):
     """Several files, each a piece."""
 
-    def __init__(self, paths: Any, rows: int) -> None:
+    def __init__(self, paths, rows: int) -> None:
         self.paths, self.rows = find_files(paths), check_integer("rows", rows)
 
     def pieces(self) -> list[Any]:
         return list(self.paths)
 
-    def files(self, piece: Any) -> list[str]:
+    def files(self, piece) -> list[str]:
         return [piece]
 
     def _shown(self):
         return self.paths if len(self.paths) <= 3 else [*self.paths[:2], f"… {len(self.paths)} files"]
 
 
-def find_files(paths: Any) -> list[str]:
+def find_files(paths) -> list[str]:
     """The files of a path, a pattern with * or a list of them."""
     several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     found: list[str] = []
@@ -98,7 +98,7 @@ class FastaFiles(FileSource):
         super().__init__(paths, rows)
         self.alphabet, self.unknown, self.window = alphabet, unknown, window
 
-    def read(self, piece: Any) -> Iterator[tuple[Any, ndarray | None]]:
+    def read(self, piece) -> Iterator[tuple[Any, ndarray | None]]:
         for X, labels in stream_fasta(piece, self.alphabet, self.unknown, self.target, self.rows):
             y = None if labels is None else gathered([labels], True)
             yield X if self.window is None else X.window(*self.window), y
@@ -179,7 +179,7 @@ class ParquetFiles(_Table):
             found += [(path, group) for group in range(groups)]
         return found
 
-    def read(self, piece: Any) -> Iterator[tuple[Any, ndarray | None]]:
+    def read(self, piece) -> Iterator[tuple[Any, ndarray | None]]:
         path, group = piece
         file = self._open(path)
         if _is_parquet(path):
@@ -191,7 +191,7 @@ class ParquetFiles(_Table):
         for batch in batches:
             yield self._split(batch.to_pandas(), path)
 
-    def files(self, piece: Any) -> list[str]:
+    def files(self, piece) -> list[str]:
         return [piece[0]]
 
 
@@ -222,11 +222,11 @@ class CSVFiles(_Table):
 
     in_order = True
 
-    def __init__(self, paths: Paths, columns: list[str] | None = None, rows: int = 2**16, **options: Any) -> None:
+    def __init__(self, paths: Paths, columns: list[str] | None = None, rows: int = 2**16, **options) -> None:
         super().__init__(paths, rows)
         self.columns, self.options = columns, options
 
-    def read(self, piece: Any) -> Iterator[tuple[Any, ndarray | None]]:
+    def read(self, piece) -> Iterator[tuple[Any, ndarray | None]]:
         with needing("pandas", self):
             import pandas as pd
         exact = "engine" in self.options or tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)  # or has no such

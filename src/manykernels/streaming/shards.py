@@ -125,7 +125,7 @@ class SentModel:
                 self._ready = self.predictor.prepared(self.A, self.theta, self.room)
             return self._ready
 
-    def decision(self, X: Any) -> ndarray:
+    def decision(self, X) -> ndarray:
         """f of a block, (T, n)."""
         return np.asarray(self.prepare()(X) + self.b[:, None])
 
@@ -154,13 +154,13 @@ class Priced(NamedTuple):
     seconds: float
 
 
-def load(shard: Shard, given: Any = None) -> Shard:
+def load(shard: Shard, given=None) -> Shard:
     """The shard with its examples in memory; `given` is the piece if a worker computed it."""
     blocks = shard.blocks() if given is None else filled_blocks(shard.source, given)
     return replace(shard, data=tuple(blocks))
 
 
-def scan(source: DataSource, piece: Any, path: str | None = None, given: Any = None) -> Scanned:
+def scan(source: DataSource, piece, path: str | None = None, given=None) -> Scanned:
     """Reads a piece for the first time, and keeps its blocks in the file `path` if one is given."""
     sizes, places, targets, columns, head, before = [], [], [], None, None, source.fingerprint(piece)
     with nullcontext() if path is None else open(path, "wb") as file:
@@ -179,7 +179,7 @@ def scan(source: DataSource, piece: Any, path: str | None = None, given: Any = N
     return Scanned(sizes, places, np.concatenate(targets) if targets else None, columns or (), before, head, first)
 
 
-def blocks_of(source: DataSource, piece: Any) -> Iterator[tuple[Any, Any]]:
+def blocks_of(source: DataSource, piece) -> Iterator[tuple[Any, Any]]:
     """The blocks (X, y) of a piece; a ValueError if the source gives something else."""
     blocks = source.read(piece)
     if not hasattr(blocks, "__iter__"):  # whatever a user's source returns
@@ -199,7 +199,7 @@ def blocks_of(source: DataSource, piece: Any) -> Iterator[tuple[Any, Any]]:
         yield block
 
 
-def filled_blocks(source: DataSource, piece: Any) -> Iterator[Any]:
+def filled_blocks(source: DataSource, piece) -> Iterator[Any]:
     """X of the blocks of a piece that have examples: kernels take no empty block."""
     return (X for X, _ in blocks_of(source, piece) if len_(X))
 
@@ -210,7 +210,7 @@ class Question:
 
     ask: Callable
 
-    def __call__(self, first: Any, *args: Any) -> Any:
+    def __call__(self, first, *args) -> Any:
         shards = [(one.source, one.piece) for one in (first, *args) if isinstance(one, Shard)] or [(first, args[0])]
         with naming(" or ".join(dict.fromkeys(source.where(piece) for source, piece in shards))):
             return self.ask(first, *args)
@@ -315,7 +315,7 @@ def merge(one, other):
 # examples in any container
 
 
-def take(X: Any, rows: ndarray) -> Any:
+def take(X, rows: ndarray) -> Any:
     """A copy of the examples at these positions."""
     if isinstance(X, Sequences):
         return X[rows].compact()
@@ -346,7 +346,7 @@ def concatenate(blocks: list[Any]) -> Any:
     return [x for block in blocks for x in block]
 
 
-def columns_of(X: Any) -> tuple:
+def columns_of(X) -> tuple:
     """The kind of examples, and the names or the number of their columns, which all blocks must share."""
     if isinstance(X, Sequences):
         return "sequences", X.alphabet.name
@@ -356,13 +356,13 @@ def columns_of(X: Any) -> tuple:
     return ("features", *shape[1:])
 
 
-def beginning(X: Any) -> bytes:
+def beginning(X) -> bytes:
     """The numbers of the first examples, which tell whether X begins as before; empty if X has no such columns."""
     numbers = numbers_of(take(X, np.arange(min(len_(X), BEGINNING))))
     return b"" if numbers is None else numbers.tobytes()
 
 
-def numbers_of(X: Any) -> ndarray | None:
+def numbers_of(X) -> ndarray | None:
     """X as float64 (n, d), NaN for other values than numbers; None if it has no columns."""
     if isinstance(X, ndarray) and X.ndim == 2:
         return X.astype(np.float64)

@@ -49,14 +49,14 @@ class DataSource(ABC):
         """The parts that can be read separately, each a small object that can be pickled."""
 
     @abstractmethod
-    def read(self, piece: Any) -> Iterator[tuple[Any, np.ndarray | None]]:
+    def read(self, piece) -> Iterator[tuple[Any, np.ndarray | None]]:
         """Yields (X, y) of each block, the same at each call; y holds the targets called `target`, None without one."""
 
-    def files(self, piece: Any) -> list[str]:
+    def files(self, piece) -> list[str]:
         """The files of a piece, which must not change while a fit runs."""
         return []
 
-    def fingerprint(self, piece: Any) -> tuple:
+    def fingerprint(self, piece) -> tuple:
         """Sizes, times and hashes of the ends of its files, which change if the piece changes.
 
         Parameters
@@ -70,11 +70,11 @@ class DataSource(ABC):
         """
         return tuple(_look(path) for path in self.files(piece))
 
-    def delayed(self, piece: Any) -> Any:
+    def delayed(self, piece) -> Any:
         """The piece as a Dask delayed object, whose result `read` takes; None if `read` takes the piece itself."""
         return None
 
-    def where(self, piece: Any) -> str:
+    def where(self, piece) -> str:
         """The name of a piece in errors: its files, or the source."""
         return ", ".join(self.files(piece)) or repr(self)
 

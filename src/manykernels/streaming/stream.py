@@ -102,11 +102,11 @@ class Stream:
         self.handles = self.backend.hold(self.shards)
         self.starts = np.array([shard.first for shard in self.shards])
 
-    def ask(self, function: Callable, *args: Any) -> list[Any]:
+    def ask(self, function: Callable, *args) -> list[Any]:
         """function(shard, *args) of all shards."""
         return self.backend.run(Question(function), [(handle, *args) for handle in self.handles])
 
-    def ask_pairs(self, function: Callable, *args: Any) -> Iterator[tuple[tuple[int, int], Any]]:
+    def ask_pairs(self, function: Callable, *args) -> Iterator[tuple[tuple[int, int], Any]]:
         """((i, j), function(shard i, shard j, *args)) of all pairs i <= j, row by row."""
         for i in range(len(self.shards)):
             pairs = [(i, j) for j in range(i, len(self.shards))]
@@ -143,7 +143,7 @@ def _shards(source, piece, path, part: Scanned) -> Iterator[tuple[Shard, int]]:
         yield replace(shard, kept=(path, place)), size
 
 
-def stand_in(head: Any, mean: ndarray, deviation: ndarray) -> Any:
+def stand_in(head, mean: ndarray, deviation: ndarray) -> Any:
     """Two examples like those of `head` whose columns have these means and standard deviations."""
     two = take(head, np.arange(2) % len_(head))
     values = np.stack([mean - deviation, mean + deviation])
@@ -159,7 +159,7 @@ def stand_in(head: Any, mean: ndarray, deviation: ndarray) -> Any:
 # the normalisation of kernels
 
 
-def normalisation(stream: Stream, kernels: Any, sample: Any, kind: str | None) -> tuple[Scaled, bool]:
+def normalisation(stream: Stream, kernels, sample, kind: str | None) -> tuple[Scaled, bool]:
     """(the `Scaled` of a list of kernels, whether explicit features are too far from 0); `sample` are some examples."""
     M, far = kernels.M, False
     diagonal, variance, known = np.zeros(M), np.zeros(M), np.full(M, 1e-12)
@@ -211,7 +211,7 @@ def _quiet(make, *args, **options):
 # numeric features
 
 
-def feature_moments(shard: Shard, bank: Any) -> tuple | None:
+def feature_moments(shard: Shard, bank) -> tuple | None:
     """(Σ w, mean of the features (D,), Σ w (φ − mean)² (D,)) of the examples of a shard."""
     total = None
     for part, X in shard.parts():
@@ -237,7 +237,7 @@ def _of_features(stream, kernels, sample, kind):
 # words at their positions
 
 
-def own_sums(shard: Shard, kernels: Any) -> ndarray:
+def own_sums(shard: Shard, kernels) -> ndarray:
     """Σ_i w_i k_m(x_i, x_i), (M,)."""
     total = np.zeros(kernels.M)
     for part, X in shard.parts():
@@ -250,7 +250,7 @@ def own_sums(shard: Shard, kernels: Any) -> ndarray:
     return total
 
 
-def words_at(shard: Shard, kernels: Any, low: int, high: int, d: int, bits: int) -> ndarray:
+def words_at(shard: Shard, kernels, low: int, high: int, d: int, bits: int) -> ndarray:
     """The words of d letters at the positions low … high as numbers, (positions, n)."""
     from ..loops.word_counts import word_keys
 
@@ -292,7 +292,7 @@ def _of_words(stream, kernels, sample):
 # all pairs
 
 
-def pair_sums(one: Shard, other: Shard, kernels: Any, kind: str | None) -> ndarray:
+def pair_sums(one: Shard, other: Shard, kernels, kind: str | None) -> ndarray:
     """(2, M): Σ_ij w_i w_j k_ij between two shards, and, where they are the same, Σ_i w_i k_ii."""
     total, same = np.zeros((2, kernels.M)), one.first == other.first
     for w, bank in _banks(one, kernels, kind):
@@ -312,7 +312,7 @@ def _banks(shard, kernels, kind):
             yield w[some], _quiet(PairwiseBank, kernels, take(X, some), normalize=scaled, dtype=np.float64, n_jobs=1)
 
 
-def own_pair_sums(shard: Shard, kernels: Any, kind: str | None) -> ndarray:
+def own_pair_sums(shard: Shard, kernels, kind: str | None) -> ndarray:
     """Σ_i w_i k_ii of kernels that are compared pair by pair, (M,)."""
     total = np.zeros(kernels.M)
     for w, bank in _banks(shard, kernels, kind):

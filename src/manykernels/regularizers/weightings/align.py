@@ -29,9 +29,7 @@ class Align(TwoStage):
 
     file_tag = ("weighting/align", 1)
 
-    def weights(
-        self, bank: Bank, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
-    ) -> ndarray:
+    def weights(self, bank: Bank, Y: ndarray, c: ndarray, loss: Loss | None = None, *_, **__) -> ndarray:
         target, squares, _ = centred_products(bank, aims(Y, loss), c.mean(axis=0))
         rho = np.divide(target, np.sqrt(squares), out=np.zeros(bank.M), where=bank.usable & (squares > 0))
         return shares(np.maximum(rho, 0.0))
@@ -57,9 +55,7 @@ class AlignF(TwoStage):
 
     file_tag = ("weighting/align_f", 1)
 
-    def weights(
-        self, bank: Bank, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
-    ) -> ndarray:
+    def weights(self, bank: Bank, Y: ndarray, c: ndarray, loss: Loss | None = None, *_, **__) -> ndarray:
         from scipy.optimize import nnls
 
         target, M, _ = centred_products(bank, aims(Y, loss), c.mean(axis=0), pairs=True)

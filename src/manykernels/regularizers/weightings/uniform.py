@@ -1,7 +1,6 @@
 from numpy import ndarray
 
 from ...banks.base import Bank
-from ...losses.base import Loss
 from .base import TwoStage
 
 
@@ -24,7 +23,5 @@ class Uniform(TwoStage):
     file_tag = ("weighting/uniform", 1)
     needs_targets = False
 
-    def weights(
-        self, bank: Bank, Y: ndarray, c: ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
-    ) -> ndarray:
+    def weights(self, bank: Bank, *_, **__) -> ndarray:
         return bank.usable / bank.usable.sum()
