@@ -7,13 +7,11 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
-from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressorCV, _limits
-from manykernels.banks import DenseBank
-from manykernels.estimators import shared_kernels
+from manykernels import MKLClassifier, MKLClassifierCV
 from manykernels.estimators.scored_fits import SCORED_TOL, ScoredFits
-from manykernels.estimators.search import Search, finer
+from manykernels.estimators.search import Search, choose_candidate, finer
 from manykernels.kernels import RBF
-from manykernels.regularizers import Fixed
+from manykernels.regularizers import Fixed, LpNorm
 
 WIDTHS = [RBF(gamma=g) for g in (0.01, 0.1, 1.0)]
 X, LABELS = load_wine(return_X_y=True)
@@ -46,6 +44,8 @@ def test_a_path_stops_where_the_scores_fall():
     ran, rounds = searched(np.stack([peak(10, 8), peak(10, 1) - 1], axis=1))
     assert rounds[0][[7, 4]].all() and rounds[0].sum() == 4
     assert not ran[1, 0] and ran[1, 1]  # the first falls from the greatest C down, the second rises
+    ran = np.isin(np.arange(10), [7, 4, 1])[:, None]
+    assert np.flatnonzero(finer(np.where(ran, 1.0, np.nan), ran)).tolist() == [3, 5]  # of equal ones the middle
 
 
 @pytest.mark.parametrize("K", range(2, 13))
@@ -76,18 +76,6 @@ def test_other_choices_than_the_best_see_the_whole_grid(refit):
     assert np.isfinite(model.cv_results_["mean_test_score"]).all()
 
 
-def test_the_rounds_share_the_kernels_of_a_fold_if_all_folds_fit_in_memory(monkeypatch):
-    computed, true = [], shared_kernels.SharedKernels._compute
-    monkeypatch.setattr(shared_kernels.SharedKernels, "_compute", lambda *a: computed.append(1) or true(*a))
-    search = MKLRegressorCV([RBF(gamma="scale")], Cs=10, regularizer=2, cv=3)
-    kept = search.fit(X, X[:, 0]).cv_results_["mean_test_score"]
-    assert len(computed) == 3 + 1
-    monkeypatch.setitem(_limits.SHARES, "matrices of folds", _limits.Share(1, 2 * 8 * len(X) ** 2))
-    again = search.fit(X, X[:, 0]).cv_results_["mean_test_score"]
-    assert len(computed) > 4 + 2 * 3
-    np.testing.assert_array_equal(again, kept)
-
-
 @pytest.mark.parametrize("regularizer", [np.inf, Fixed([0.2, 0.0, 0.8])], ids=str)
 def test_known_weights_make_one_kernel_and_the_same_model(regularizer):
     """`newton` by name learns with all kernels; "auto" takes their sum."""
@@ -99,16 +87,6 @@ def test_known_weights_make_one_kernel_and_the_same_model(regularizer):
     np.testing.assert_allclose(one.kernel_weights_, all_of_them.kernel_weights_)
     np.testing.assert_allclose(one.objective_, all_of_them.objective_, rtol=1e-8)
     np.testing.assert_allclose(one.decision_function(STACK), all_of_them.decision_function(STACK), atol=1e-3)
-
-
-def test_the_sum_of_a_bank_is_its_combined_kernel_and_is_kept():
-    bank, theta = DenseBank(STACK), np.array([0.5, 0.0, 2.0])
-    one = bank.summed(theta)
-    np.testing.assert_allclose(one.matrices()[0], bank.combined(theta, dtype=np.float64))
-    assert bank.summed(theta.copy()) is one and bank.summed(np.ones(3)) is not one
-    for dtype in (np.float32, np.float64):
-        K = one.matrix(np.ones(1), None, dtype, False)
-        assert K.dtype == dtype and one.matrix(np.ones(1), None, dtype, False) is K
 
 
 @pytest.mark.parametrize("Cs", [10, [0.1, 1.0, 10.0]], ids=["a part of the grid", "a list"])
@@ -148,5 +126,36 @@ def test_folds_side_by_side_share_the_memory(monkeypatch):
 def test_an_error_names_the_fold_that_cannot_be_fitted():
     folds = [(np.arange(60), np.arange(60)), (np.flatnonzero(LABELS == 0), np.arange(60))]
     for n_jobs in (1, 2):
-        with pytest.raises(ValueError, match="fold 1 of cv cannot be fitted"):
+        with pytest.raises(ValueError, match="fold 1 of cv cannot be fitted: y has one class"):
             MKLClassifierCV(WIDTHS, Cs=[0.1, 1.0], regularizer=2, cv=folds, n_jobs=n_jobs).fit(X, LABELS)
+
+
+def results_of(scores, Cs, found):
+    mean = scores.mean(axis=1)
+    params = [{"C": C, "regularizer": r} for C in Cs for r in found]
+    low = np.where(np.isnan(mean), -np.inf, mean)
+    split = {f"split{k}_test_score": s for k, s in enumerate(scores.T)}
+    return split | {"mean_test_score": mean, "params": params, "param_C": np.array([p["C"] for p in params]),
+                    "rank_test_score": np.array([1 + np.sum(low > v) for v in low])}  # fmt: skip
+
+
+def test_a_candidate_is_chosen_by_its_score_its_error_or_a_function():
+    Cs, found = [0.1, 1.0, 10.0], [LpNorm(1), LpNorm(2)]
+    scores = np.array([[0.7, 0.72], [0.80, 0.82], [0.80, 0.82], [0.5, 0.5], [0.79, 0.85], [0.81, 0.83]])
+    results = results_of(scores, Cs, found)
+    assert choose_candidate(results, "best") == 4  # the first of two equal ones
+    assert choose_candidate(results, "best", adaptive=True) == 4
+    error = scores[4].std(ddof=1) / np.sqrt(2)
+    able = [k for k in (0, 2, 4) if scores[k].mean() >= 0.82 - error]
+    assert choose_candidate(results, "1se") == able[0] == 2  # not 1, which has another regularizer
+    assert choose_candidate(results, lambda r: 3) == 3
+    for bad in (6, -1, 0.5):
+        with pytest.raises(ValueError, match="0 to 5"):
+            choose_candidate(results, lambda r, bad=bad: bad)
+    equal = results_of(np.full((6, 2), 0.5), Cs, found)
+    assert choose_candidate(equal, "best") == 0 and choose_candidate(equal, "best", adaptive=True) == 2
+    assert choose_candidate(equal, "1se") == 0
+    scores[:4] = np.nan
+    assert choose_candidate(results_of(scores, Cs, found), "best") == 4
+    with pytest.raises(ValueError, match="not finite"):
+        choose_candidate(results_of(np.full((6, 2), np.nan), Cs, found), "best")

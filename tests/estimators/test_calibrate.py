@@ -1,90 +1,115 @@
-"""calibrate="sigmoid": probabilities of a hinge, learned on held-out decisions, kept in files."""
+"""calibrate="sigmoid": probabilities learned on held-out decisions, kept in files."""
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
 
-import manykernels
-from manykernels import MKLClassifier
+from manykernels import MKLClassifier, load
 from manykernels.estimators.calibration import fit_sigmoid
-from manykernels.kernels import RBF, Linear
+from manykernels.kernels import RBF, Linear, multi_task
 
-rng = np.random.default_rng(0)
-X = rng.normal(size=(240, 3))
-P = 1 / (1 + np.exp(-2 * X[:, 0]))
-y = (rng.random(240) < P).astype(int)
-KERNELS = [RBF(0.3), Linear()]
+n = 54
+rng = np.random.default_rng(8)
+X = rng.normal(size=(n, 3))
+TWO = np.where(X[:, 0] + 0.8 * rng.normal(size=n) > 0.2, "yes", "no")
+THREE = np.array(["low", "mid", "up"])[np.digitize(X[:, 0] + 0.6 * rng.normal(size=n), [-0.4, 0.5])]
+WEIGHT = rng.uniform(0.2, 2.0, n)
+WEIGHT[[3, 20, 41]] = 0.0
+Z = np.column_stack([X[:, 1] + rng.normal(size=n), np.arange(n) % 2])
+TASK = np.array(["u", "v"])[rng.integers(0, 2, n)]
+KERNELS = [("a", RBF(0.3), [0, 1]), ("b", Linear(), [2])]
+CASES = {
+    "two classes": (TWO, {}, {}),
+    "weights and covariates": (TWO, {}, {"sample_weight": WEIGHT, "covariates": Z}),
+    "tasks": (TWO, {"kernels": multi_task(KERNELS)}, {"sample_weight": WEIGHT, "task": TASK}),
+    "class weights": (TWO, {"class_weight": {"yes": 3.0, "no": 0.5}}, {}),
+    "three classes": (THREE, {"multi_class": "ovr"}, {"sample_weight": WEIGHT}),
+    "shared weights": (THREE, {"multi_class": "shared"}, {"covariates": Z}),
+    "a chosen C": (TWO, {"C": "auto"}, {}),
+}
+
+
+def some(options, rows):
+    return {name: value[rows] for name, value in options.items()}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_sigmoid_is_learned_from_decisions_on_folds(case):
+    y, params, given = CASES[case]
+    plain = {"kernels": KERNELS, "C": 1.0, "tol": 1e-7} | params
+    model = MKLClassifier(**plain, calibrate="sigmoid").fit(X, y, **given)
+    fixed = plain | {"C": model.C_ if plain["C"] == "auto" else plain["C"]}
+    classes = np.unique(y)
+    decisions = np.zeros((n, 1 if len(classes) == 2 else len(classes)))
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
+        fold = MKLClassifier(**fixed).fit(X[train], y[train], **some(given, train))
+        new = {name: value[test] for name, value in given.items() if name != "sample_weight"}
+        decisions[test] = fold.decision_function(X[test], **new).reshape(len(test), -1)
+    weight = given.get("sample_weight", np.ones(n))
+    used = weight > 0
+    sides = [classes[1]] if len(classes) == 2 else classes
+    wanted = [
+        fit_sigmoid(decisions[used, t], np.where(y[used] == side, 1.0, -1.0), weight[used])
+        for t, side in enumerate(sides)
+    ]
+    np.testing.assert_allclose(model.calibration_, wanted, rtol=2e-2, atol=2e-3)
+    told = {name: value for name, value in given.items() if name != "sample_weight"}
+    f = model.decision_function(X, **told).reshape(n, -1)
+    P = 1 / (1 + np.exp(-(f * model.calibration_[:, 0] + model.calibration_[:, 1])))
+    P = np.column_stack([1 - P, P]) if P.shape[1] == 1 else P / P.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X, **told), P, atol=1e-12)
+    np.testing.assert_allclose(model.predict_log_proba(X, **told), np.log(P), atol=1e-9)
+    assert "calibration_" not in vars(MKLClassifier(**fixed).fit(X, y, **given))
+
+
+def test_a_sigmoid_minimises_the_weighted_logistic_loss_of_platts_targets():
+    f, t = 4.0 * X[:, 0] + 50.0, np.where(TWO == "yes", 1.0, -1.0)  # decisions far from 0, in a unit of their own
+    w = WEIGHT + 0.1
+    slope, offset = fit_sigmoid(f, t, w)
+    many, few = w[t > 0].sum(), w[t < 0].sum()
+    target = np.where(t > 0, (many + 1) / (many + 2), 1 / (few + 2))
+
+    def loss(slope, offset):
+        z = slope * f + offset
+        return w @ (np.logaddexp(0, z) - target * z)
+
+    best = loss(slope, offset)
+    assert slope > 0
+    for step in (1e-2, -1e-2):
+        assert loss(slope + step, offset - 50 * step) >= best - 1e-6 and loss(slope, offset + step) >= best - 1e-6
+    z = slope * f + offset
+    np.testing.assert_allclose(w @ (1 / (1 + np.exp(-z)) - target), 0.0, atol=2e-3)
+    assert fit_sigmoid(-f, t, w)[0] == 0  # a larger decision does not make a class less likely
 
 
 def test_probabilities_of_a_hinge_are_near_the_true_ones_and_kept_in_files(tmp_path):
-    """Issue 11, point 9."""
-    model = MKLClassifier(KERNELS, C=0.1, calibrate="sigmoid").fit(X[:160], y[:160])
-    found = model.predict_proba(X[160:])
-    np.testing.assert_allclose(found.sum(axis=1), 1)
+    rows = rng.normal(size=(240, 3))
+    P = 1 / (1 + np.exp(-2 * rows[:, 0]))
+    y = rng.random(240) < P
+    model = MKLClassifier(KERNELS, C=0.1, calibrate="sigmoid").fit(rows[:160], y[:160])
+    found = model.predict_proba(rows[160:])
     assert np.abs(found[:, 1] - P[160:]).mean() < 0.1
-    plain = MKLClassifier(KERNELS, C=0.1).fit(X[:160], y[:160])
-    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
-    assert not hasattr(plain, "predict_proba")
+    plain = MKLClassifier(KERNELS, C=0.1).fit(rows[:160], y[:160])
+    np.testing.assert_array_equal(model.decision_function(rows), plain.decision_function(rows))
     model.save(tmp_path / "m.mk")
-    np.testing.assert_array_equal(manykernels.load(tmp_path / "m.mk").predict_proba(X[160:]), found)
-    assert not hasattr(model.set_params(calibrate=None).fit(X, y), "calibration_")
+    np.testing.assert_array_equal(load(tmp_path / "m.mk").predict_proba(rows[160:]), found)
+    assert not hasattr(model.set_params(calibrate=None).fit(rows, y), "calibration_")
 
 
-def test_held_out_decisions_keep_a_close_fit_from_being_sure(tmp_path):
+def test_held_out_decisions_keep_a_close_fit_from_being_sure():
     """Labels that are noise: the training decisions part them, and the probabilities do not."""
-    noise = rng.integers(0, 2, 120)
-    model = MKLClassifier([RBF(30.0)], C=1e3, calibrate="sigmoid").fit(X[:120], noise)
-    assert np.mean(model.predict(X[:120]) == noise) == 1
-    assert log_loss(noise, model.predict_proba(X[:120])) > 0.5
+    rows, noise = rng.normal(size=(120, 3)), rng.integers(0, 2, 120)
+    model = MKLClassifier([RBF(30.0)], C=1e3, calibrate="sigmoid").fit(rows, noise)
+    assert np.mean(model.predict(rows) == noise) == 1
+    assert log_loss(noise, model.predict_proba(rows)) > 0.5
 
 
-@pytest.mark.parametrize("multi_class", ["ovr", "shared"])
-def test_several_classes_weights_frames_and_matrices(multi_class):
-    three = np.digitize(X[:, 0], [-0.5, 0.5])
-    weight = rng.random(len(X)) + 0.5
-    model = MKLClassifier(KERNELS, multi_class=multi_class, calibrate="sigmoid", C=1.0).fit(
-        X, three, sample_weight=weight
-    )
-    found = model.predict_proba(X)
-    assert found.shape == (240, 3) and np.mean(found.argmax(axis=1) == three) > 0.8
-    stack = np.stack([kernel(X) for kernel in KERNELS], axis=2)
-    same = MKLClassifier("precomputed", multi_class=multi_class, calibrate="sigmoid", C=1.0)
-    np.testing.assert_allclose(same.fit(stack, three, sample_weight=weight).predict_proba(stack), found, atol=0.02)
+def test_matrices_and_labels_are_calibrated_too():
+    kernels = [RBF(0.3), Linear()]
+    model = MKLClassifier(kernels, calibrate="sigmoid", C=1.0)
+    stack = np.stack([kernel(X) for kernel in kernels], axis=2)
+    same = MKLClassifier("precomputed", calibrate="sigmoid", C=1.0).fit(stack, THREE).predict_proba(stack)
+    np.testing.assert_allclose(same, model.fit(X, THREE).predict_proba(X), atol=0.02)
     labels = np.stack([X[:, 0] > 0, X[:, 1] > 0], axis=1).astype(int)
-    assert clone(model).fit(X, labels).predict_proba(X).shape == (240, 2)
-
-
-def test_slopes_and_offsets_are_those_of_a_logistic_regression():
-    f, t = 3 * X[:, 0] - 1, np.where(y, 1.0, -1.0)
-    slope, offset = fit_sigmoid(f, t, np.ones(240))
-    assert slope == pytest.approx(2 / 3, rel=0.3) and offset == pytest.approx(2 / 3, abs=0.4)
-    twice = fit_sigmoid(np.r_[f, f[:9]], np.r_[t, t[:9]], np.ones(249))
-    np.testing.assert_allclose(fit_sigmoid(f, t, 1.0 + (np.arange(240) < 9)), twice, rtol=1e-3)
-    assert fit_sigmoid(-f, t, np.ones(240))[0] == 0
-
-
-@pytest.mark.filterwarnings('ignore:C="auto"')
-def test_wrong_values_and_too_few_examples_are_named():
-    with pytest.raises(ValueError, match="calibrate='isotonic' is unknown: choose one of None, 'sigmoid'"):
-        MKLClassifier(KERNELS, calibrate="isotonic").fit(X, y)
-    with pytest.raises(ValueError, match="calibrate='sigmoid' needs at least two examples of every class"):
-        MKLClassifier(KERNELS, calibrate="sigmoid").fit(X[:9], [1] + [0] * 8)
-
-
-def test_examples_without_weight_change_no_probability():
-    """Issue 11, point 24. They are moved to the other side of the border; the held-out decisions know it not."""
-    weight = np.where(np.arange(120) % 3, 1.0, 0.0)
-    moved = np.where(weight[:, None] > 0, X[:120], -3 * X[:120])
-    model = MKLClassifier(KERNELS, C=0.1, calibrate="sigmoid", tol=1e-6)
-    found = [clone(model).fit(rows, y[:120], sample_weight=weight) for rows in (X[:120], moved)]
-    np.testing.assert_allclose(found[0].calibration_, found[1].calibration_, rtol=1e-2, atol=1e-2)
-    np.testing.assert_allclose(*(one.predict_proba(X) for one in found), atol=5e-3)
-
-
-def test_targets_of_unequal_classes_are_those_of_platt():
-    """Issue 11, point 24: with equal decisions the sigmoid is the mean of the targets."""
-    t = np.where(np.arange(50) < 5, 1.0, -1.0)
-    _, offset = fit_sigmoid(np.zeros(50), t, np.ones(50))
-    wanted = (5 * 6 / 7 + 45 * 1 / 47) / 50
-    assert 1 / (1 + np.exp(-offset)) == pytest.approx(wanted, rel=1e-4)
+    assert model.fit(X, labels).predict_proba(X).shape == (n, 2)

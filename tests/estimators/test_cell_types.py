@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manykernels
-from manykernels import MKLClassifier, MKLRegressor
+from manykernels import MKLRegressor
 from manykernels.kernels import multi_task
 from manykernels.strings import GappedKmer, Spectrum, WeightedDegree
 
@@ -49,25 +49,3 @@ def test_parts_are_those_of_the_pairs_within_a_type(normalize, one_parameter, tm
     model.save(tmp_path / "model.mk")
     again = manykernels.load(tmp_path / "model.mk").predict(new, task=of)
     np.testing.assert_allclose(again, model.predict(new, task=of), rtol=1e-12)
-
-
-@pytest.mark.parametrize("loss", ["squared", "logistic"])
-def test_types_share_what_they_have_in_common(loss):
-    """With few sequences a type, both kernels together predict better than one for all, and than one for each."""
-    (X, y, cell), (new, score, of) = made(120, 0), made(300, 1)
-    kernels, options = [("gapped", GappedKmer(6, 4, reverse_complement=True))], dict(C=10.0, normalize="spherical")
-    options |= {} if loss == "squared" else {"loss": loss}
-    kind = MKLRegressor if loss == "squared" else MKLClassifier
-    y = y if loss == "squared" else (y > 0.5).astype(int)
-
-    def scored(model, X, **more):
-        return model.predict(X, **more) if loss == "squared" else model.decision_function(X, **more)
-
-    both = kind(multi_task(kernels), regularizer=2, **options).fit(X, y, task=cell)
-    assert both.duality_gap_ <= 1e-3
-    apart = np.empty(len(new))
-    for name in both.tasks_:
-        apart[of == name] = scored(kind(kernels, **options).fit(X[cell == name], y[cell == name]), new[of == name])
-    guesses = scored(both, new, task=of), scored(kind(kernels, **options).fit(X, y), new), apart
-    together, shared, alone = (np.corrcoef(guess, score)[0, 1] for guess in guesses)
-    assert together > max(shared, alone) + 0.01, (together, shared, alone)

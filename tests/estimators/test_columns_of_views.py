@@ -1,4 +1,4 @@
-"""The columns of a view that is a frame have the names and the order of the fit, as those of a frame alone."""
+"""The columns and the rows of views that are frames are matched by name, as those of a frame alone."""
 
 import numpy as np
 import pandas as pd
@@ -71,3 +71,32 @@ def test_names_that_do_not_fit_the_views_of_a_file_are_refused(wrong):
     state = state_of(MKLClassifier([("A", RBF(0.5)), ("B", RBF(0.5))], C=1.0).fit({"A": A, "B": B}, y))
     with pytest.raises((ValueError, TypeError)):
         restore(MKLClassifier, state | {"view_feature_names_in_": wrong})
+
+
+VIEW = A.set_axis([f"p{i}" for i in range(60)])
+TARGET = pd.Series(y, VIEW.index)
+
+
+def test_views_of_a_dict_with_other_indices_are_refused():
+    kernels = [("A", RBF(0.5)), ("B", RBF(0.1))]
+    model = MKLClassifier(kernels, C=1.0).fit({"A": VIEW, "B": VIEW}, TARGET)
+    for other in (VIEW[::-1], A):
+        for call in (lambda X: MKLClassifier(kernels).fit(X, TARGET), model.predict, lambda X: model.score(X, TARGET)):
+            with pytest.raises(ValueError, match=r"'A' and 'B' .* different indices: give Views\(X, ids=\"index\""):
+                call({"A": VIEW, "B": other})
+    assert model.predict({"A": VIEW[:5], "B": A[:5].to_numpy()}).shape == (5,)
+    with pytest.raises(ValueError, match=r"different numbers .*: give Views\(X, ids=\"index\", examples=y.index\)"):
+        MKLClassifier(kernels).fit({"A": VIEW, "B": VIEW[:30]}, TARGET)
+    with pytest.raises(ValueError, match=r"different numbers .*: give each a row per example, or Views\(X, ids="):
+        MKLClassifier(kernels).fit({"A": VIEW, "B": A[:30].to_numpy()}, TARGET)
+
+
+@pytest.mark.parametrize("how", ["index", "columns", "frames"])
+def test_targets_in_another_order_than_views_are_refused(how):
+    views = {"index": Views({"A": VIEW}, ids="index"), "columns": {"A": VIEW}, "frames": Views({"A": VIEW})}[how]
+    cure = r"y.loc\[X.ids\]" if how == "index" else "y"
+    model = MKLClassifier([("A", RBF(0.5))], C=1.0)
+    for call in (model.fit, model.fit(views, TARGET, TARGET + 1.0).score, MKLClassifierCV([("A", RBF(0.5))], Cs=2).fit):
+        with pytest.raises(ValueError, match=f"y has the (ids|index) of X in another order: give {cure}"):
+            call(views, TARGET[::-1])
+    assert model.score(views, TARGET) == model.score(views, TARGET.to_numpy())

@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 import manykernels
 from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV
 from manykernels.banks import DenseBank
+from manykernels.estimators.covariates import check_covariates
 from manykernels.estimators.leave_one_out import leave_one_out
 from manykernels.kernels import RBF, Linear
 from manykernels.losses import Squared
@@ -232,3 +233,25 @@ def test_streams_refuse_covariates(tmp_path):
     np.save(tmp_path / "x.npy", X)
     with pytest.raises(ValueError, match="covariates are for data in memory: load X"):
         MKLClassifier([Linear()], C=1.0).fit(ArrayFile(tmp_path / "x.npy"), (REAL > 0).astype(int), covariates=Z)
+
+
+def test_levels_are_in_the_order_of_their_values_and_at_most_a_hundred():
+    mixed = np.array([10, "b", 9, "a", 10, 9, 2.5, "b"], object)
+    found = check_covariates({"c": mixed}, 8, np.ones(8))
+    assert found.columns == {"c": [2.5, 9, 10, "a", "b"]} and found.names == ["c=9", "c=10", "c=a", "c=b"]
+    np.testing.assert_array_equal(found.Z, [[level == one for one in (9, 10, "a", "b")] for level in mixed])
+    assert [type(level) for level in found.columns["c"]] == [float, int, int, str, str]
+    digits = np.array(["10", "9", "2", "9"] * 2)  # codes, as they repeat
+    assert check_covariates(digits, 8, np.ones(8)).columns == {"z0": ["10", "2", "9"]}
+    many = [f"{k:03}" for k in range(101)]
+    assert len(check_covariates({"c": np.array(many[:100])}, 100, np.ones(100)).names) == 99
+    with pytest.raises(ValueError, match="'c' has 101 levels, more than 100: give numbers, or merge levels"):
+        check_covariates({"c": np.array(many)}, 101, np.ones(101))
+
+
+def test_a_column_that_varies_only_without_weight_or_far_from_0_is_told_apart():
+    weight = np.array([1.0, 1, 1, 1, 0])
+    table = {"still": np.array([3.0, 3, 3, 3, 9]), "far": 1e6 + np.arange(5.0), "big": np.array([0.0, 1, 0, 2, 1e15])}
+    with pytest.warns(UserWarning, match="dropped 'still', constant"):
+        found = check_covariates(table, 5, weight)
+    assert found.names == ["far", "big"] and found.Z.shape == (5, 2)

@@ -5,20 +5,18 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from agreement import assert_models_agree
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_regression
 from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor, solvers
+from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, solvers
 from manykernels.kernels import RBF, Linear
 
 KERNELS = [("wide", RBF(gamma=0.02)), ("narrow", RBF(gamma=0.5)), ("first", Linear(), [0, 1])]
@@ -94,15 +92,6 @@ def test_parts_and_combined_kernel_explain_the_decision(cancer):
     assert np.mean(svc.predict(K) == clf.predict(X[100:])) > 0.95
 
 
-def test_only_logistic_has_probabilities(iris):
-    X, y = iris
-    assert not hasattr(MKLClassifier(), "predict_proba")
-    P = MKLClassifier(KERNELS, loss="logistic").fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(P.sum(axis=1), 1)
-    binary = MKLClassifier(KERNELS, loss="logistic").fit(X[:100], y[:100])
-    np.testing.assert_array_equal(binary.predict(X), binary.classes_[binary.predict_proba(X).argmax(axis=1)])
-
-
 def test_regressor_and_one_class_attributes(cancer):
     X, y = make_regression(80, 5, random_state=0)
     reg = MKLRegressor(KERNELS, C=100).fit(X, y)
@@ -112,17 +101,6 @@ def test_regressor_and_one_class_attributes(cancer):
     assert set(one.fit_predict(X)) == {-1, 1}
     assert one.dual_coef_.sum() == pytest.approx(1)
     assert abs(np.mean(one.predict(X) < 0) - 0.2) < 0.1
-
-
-def test_grid_search_over_C_and_p_with_precomputed_stacks(cancer, stack):
-    _, y = cancer
-    grid = {"C": [0.1, 10], "regularizer": [1, 2, np.inf]}
-    results = [
-        GridSearchCV(MKLClassifier("precomputed"), grid, cv=3).fit(X, y)
-        for X in (stack, KernelStack(np.moveaxis(stack, 2, 0).copy()))
-    ]
-    np.testing.assert_allclose(*(r.cv_results_["mean_test_score"] for r in results))
-    assert results[0].best_score_ > 0.9 and results[0].predict(stack[:7]).shape == (7,)
 
 
 def test_precomputed_equals_computed(cancer, stack):
@@ -157,38 +135,6 @@ def test_pickles_are_small_and_predict_the_same(cancer, stack):
         blob = pickle.dumps(clf)
         assert len(blob) < X.nbytes + 20_000 < stack.nbytes
         np.testing.assert_array_equal(pickle.loads(blob).decision_function(data), clf.decision_function(data))
-
-
-def test_data_frames_by_column_name(cancer):
-    X, y = cancer
-    frame = pd.DataFrame(X[:, :4], columns=["r", "s", "t", "u"])
-    kernels = [("size", RBF(gamma=0.1), ["r", "t"]), ("texture", Linear(), "s")]
-    clf = MKLClassifier(kernels).fit(frame, y)
-    plain = MKLClassifier([("size", RBF(gamma=0.1), [0, 2]), ("texture", Linear(), [1])]).fit(X[:, :4], y)
-    assert list(clf.feature_names_in_) == ["r", "s", "t", "u"]
-    np.testing.assert_allclose(clf.decision_function(frame), plain.decision_function(X[:, :4]), atol=1e-6)
-    with pytest.raises(ValueError, match="feature names"):
-        clf.predict(frame[["s", "r", "t", "u"]])
-
-
-def test_sparse_input_and_views(cancer):
-    X, y = cancer
-    X = np.where(np.abs(X) > 1, X, 0)
-    dense = MKLClassifier(KERNELS).fit(X, y)
-    thin = MKLClassifier(KERNELS).fit(sparse.csr_array(X), y)
-    np.testing.assert_allclose(dense.decision_function(X), thin.decision_function(sparse.csr_array(X)), atol=1e-3)
-    views = {"left": X[:, :10], "right": X[:, 10:]}
-    clf = MKLClassifier([("l", RBF(gamma=0.1), "left"), ("r", RBF(gamma=0.1), "right")]).fit(views, y)
-    assert clf.kernel_weights_.shape == (2,) and clf.score(views, y) > 0.8
-
-
-def test_examples_may_lack_a_source(cancer):
-    X, y = cancer
-    holes = X.copy()
-    holes[::3, 10:] = np.nan
-    clf = MKLClassifier([("whole", RBF(gamma=0.1), slice(0, 10)), ("holes", Linear(), slice(10, 30), "zero")])
-    parts = clf.fit(holes, y).decision_parts(holes)
-    assert (parts[::3, 1] == 0).all() and (parts[1::3, 1] != 0).any() and clf.score(holes, y) > 0.9
 
 
 def test_strings_and_other_objects_reach_the_users_kernels():

@@ -1,7 +1,9 @@
 """`save` and `load`: the same model back, no pickle, and honest errors."""
 
 import json
+import os
 import pickle
+import socket
 import subprocess
 import sys
 import zipfile
@@ -9,16 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.gaussian_process.kernels import RationalQuadratic
 from sklearn.metrics.pairwise import laplacian_kernel
 
 import manykernels
-from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, _state, kernels, losses, solvers, strings
+from manykernels import MKLClassifier, _state, kernels, losses, solvers, strings
 from manykernels import regularizers as r
-from manykernels._archive import TEXT, read, write
+from manykernels._archive import TEXT
 from manykernels.inspect import weights_table
 from manykernels.kernels import RBF, Kernel, Linear, Polynomial, rbf_grid
 from manykernels.solvers import Solver
@@ -34,31 +35,6 @@ KERNELS = [
 
 def names(a):
     return np.array(["no", "yes"], dtype=object)[a]
-
-
-@pytest.mark.parametrize(
-    "model", [MKLClassifier(KERNELS, C=1.0), MKLRegressor(KERNELS, C=1.0), MKLOneClass(KERNELS[:2])]
-)
-def test_a_loaded_model_predicts_the_same(model, tmp_path):
-    path = tmp_path / "model.mk"
-    model.fit(X, names(y) if isinstance(model, MKLClassifier) else y)
-    model.save(path)
-    again = manykernels.load(path)
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    np.testing.assert_array_equal(again.decision_parts(X), model.decision_parts(X))
-    assert type(again) is type(model) and repr(again) == repr(model) and again.history_ == model.history_
-    assert vars(again).keys() == vars(model).keys()
-
-
-@pytest.mark.parametrize("kind", ["sparse", "precomputed", "automatic"])
-def test_every_kind_of_data_is_saved(kind, tmp_path):
-    data = {"sparse": sparse.csr_array(X), "precomputed": np.stack([X @ X.T, (X @ X.T) ** 2], axis=2)}.get(kind, X)
-    kernels = {"sparse": KERNELS[:2], "precomputed": "precomputed"}.get(kind, "auto")
-    model = MKLClassifier(kernels, regularizer=1, C=1.0).fit(data, y)
-    model.save(tmp_path / "model.mk")
-    again = manykernels.load(tmp_path / "model.mk")
-    np.testing.assert_array_equal(again.decision_function(data), model.decision_function(data))
-    assert again.fit(data, y).score(data, y) > 0.8
 
 
 REGULARIZERS = [
@@ -260,27 +236,6 @@ def test_a_pickle_is_called_one(tmp_path):
         manykernels.load(tmp_path / "empty")
 
 
-LEARNED = ["dual_coef_", "intercept_", "kernel_weights_", "kernel_scale_", "support_", "kernel_names_"]
-
-
-@pytest.mark.parametrize("outputs", [1, 3])
-@pytest.mark.parametrize("name", LEARNED)
-def test_a_file_whose_arrays_do_not_go_together_is_refused(name, outputs, tmp_path):
-    """Issue 11, point 24. One entry more or less, along each axis, than examples, outputs and kernels ask for."""
-    model = MKLClassifier(KERNELS[:2], C=1.0).fit(X, y if outputs == 1 else np.arange(60) % 3)
-    whole = getattr(model, name)
-    for axis in range(np.ndim(whole)):
-        array = np.asarray(whole)
-        for changed in (np.concatenate([array, np.take(array, [-1], axis)], axis), np.delete(array, -1, axis)):
-            setattr(model, name, changed.tolist() if isinstance(whole, list) else changed)
-            model.save(tmp_path / "model.mk")
-            with pytest.raises(ValueError, match="damaged or not a whole"):
-                manykernels.load(tmp_path / "model.mk")
-    setattr(model, name, whole)
-    model.save(tmp_path / "model.mk")
-    manykernels.load(tmp_path / "model.mk")
-
-
 @pytest.mark.parametrize("n", [5, 40])
 def test_a_loaded_model_sums_in_the_order_of_the_fitted_one(n, tmp_path):
     """Issue 11: coefficients of several outputs lay in columns, and in rows once loaded: sums rounded otherwise."""
@@ -293,13 +248,44 @@ def test_a_loaded_model_sums_in_the_order_of_the_fitted_one(n, tmp_path):
     assert loaded.decision_function(X).tobytes() == model.decision_function(X).tobytes()
 
 
-def test_arrays_keep_the_order_of_their_entries_in_a_file(tmp_path):
-    """Issue 11: short arrays, truth values and mostly empty arrays that lay in columns came back in rows."""
-    parts = {"short": np.arange(6.0).reshape(2, 3), "bits": np.eye(50) > 0, "few": np.eye(50), "long": np.ones((50, 3))}
-    given = parts | {f"{name} in columns": np.asfortranarray(part) for name, part in parts.items()}
-    write(tmp_path / "file", "test", given)
-    with open(tmp_path / "file", "rb") as file:
-        found = read(file, "test")
-    for name, part in given.items():
-        np.testing.assert_array_equal(found[name], part)
-        assert found[name].flags.c_contiguous == part.flags.c_contiguous, name
+def test_thousands_of_kernels_load_in_time_that_grows_with_their_number(tmp_path):
+    """It grew with the square of their number: 3,000 kernels took 21 s."""
+    X = np.random.default_rng(0).normal(size=(12, 600))
+    model = MKLClassifier([(f"k{i}", RBF(gamma=0.1), [i]) for i in range(600)], max_iter=1, tol=0.9, C=1.0)
+    model.fit(X, X[:, 0] > 0).save(tmp_path / "model.mk")
+    kind, count = type(model.predictor_.kernel_list), 0
+    found = kind.widths.fget
+
+    def widths(kernels):
+        nonlocal count
+        count += 1
+        return found(kernels)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, "widths", property(widths))
+        again = manykernels.load(tmp_path / "model.mk")
+    assert count < 5
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+@pytest.mark.parametrize("kind", ["a pipe", "a socket", "a device"])
+def test_what_is_no_file_is_refused_by_name(tmp_path, monkeypatch, kind):
+    """Issue 11, point 22: to open a pipe took for ever, and a device would have been replaced."""
+    path = tmp_path / "place"
+    if kind == "a pipe":
+        os.mkfifo(path)
+    elif kind == "a socket":
+        monkeypatch.chdir(tmp_path)  # names of sockets are short
+        socket.socket(socket.AF_UNIX).bind("place")
+    else:
+        path = Path("/dev/null")
+    X = np.arange(12.0)[:, None]
+    model = MKLClassifier([RBF(gamma=0.1)])
+    for action in (
+        lambda: manykernels.load(path),
+        lambda: MKLClassifier([RBF(gamma=0.1)], checkpoint=path).fit(X, X[:, 0] > 5),
+        lambda: model.fit(X, X[:, 0] > 5).save(path),
+    ):
+        with pytest.raises(ValueError, match=f"{path}' is {kind}: give the path of a file"):
+            action()

@@ -1,4 +1,4 @@
-"""Issue 18, point 9: a long fit says what it takes before it begins, and how it goes on."""
+"""A long fit says what it takes before it begins, and how it goes on: the gap and the time left."""
 
 import sys
 
@@ -70,3 +70,44 @@ def test_the_command_line_shows_progress_where_there_is_no_terminal(quiet, slow,
 
 def test_the_memory_of_this_machine_is_known():
     assert sys.platform == "win32" or 2**28 < forecast.machine_memory() < 2**50
+
+
+def test_times_are_told_in_seconds_minutes_and_hours():
+    for seconds, words in [
+        (0.4, "0 s"), (59.6, "60 s"), (99.9, "100 s"), (100.0, "2 min"), (3540.0, "59 min"), (3569.0, "59 min"),
+        (3600.0, "1 h 0 min"), (7384.0, "2 h 3 min"),
+    ]:  # fmt: skip
+        assert progress.in_words(seconds) == words
+
+
+def test_the_time_left_is_that_of_a_gap_that_falls_evenly():
+    records = [(2.0 * k, 10.0 ** -(k + 1)) for k in range(4)]  # a digit in two seconds
+    assert progress.time_left(records, 1e-7) == pytest.approx(6.0) and progress.time_left(records, 1e-3) == 0.0
+    assert progress.time_left([(-1.0, np.inf), *records, (9.0, 0.0)], 1e-7) == pytest.approx(6.0)
+    for few in (records[:2], [(1.0, 0.1)] * 4, [(k, 10.0**k) for k in range(4)]):
+        assert progress.time_left(few, 1e-7) is None
+
+
+def test_a_gap_stalls_above_the_tolerance_only_and_after_eight_records():
+    slow = [(float(k), 1e-4 * 0.995**k) for k in range(8)]
+    assert progress.stalls(slow, 1e-5) and not progress.stalls(slow[1:], 1e-5) and not progress.stalls(slow, 1e-4)
+    assert not progress.stalls([(float(k), 1e-4 * 0.9**k) for k in range(8)], 1e-9)
+    with progress.show_progress("fit", 1e-4) as bar:
+        assert isinstance(bar, progress.Bar)
+        for k in range(12):
+            bar.record({"time": float(k), "gap": 0.99999e-4, "iteration": k, "violators": 1200 + k})
+        assert bar.left.endswith("round 11, 1,211 violators") and "hardly" not in bar.left
+        for k in range(12, 24):
+            bar.record({"time": float(k), "gap": 1.0, "stationarity": 0.5})
+        assert bar.left == "the gap hardly falls" and bar.records[-1] == (23.0, 0.5) and len(bar.records) == 8
+        task = bar.progress.tasks[0]
+        assert task.fields["gap"] == "5.0e-01" and task.completed == 1.0  # the bar does not go back
+        bar.visited(1500, 20_000)
+        assert task.fields["more"] == "the gap hardly falls, 1,500 of 20,000 examples visited"
+        bar.left = ""
+        bar.visited(3, 4)
+        assert task.fields["more"] == "3 of 4 examples visited"
+    with progress.show_progress("fit", 1e-4) as bar:
+        for gap, share in ((1.0, 0.0), (1e-1, 0.25), (1e-3, 0.75), (1e-2, 0.75), (1e-9, 1.0)):
+            bar.record({"time": 0.0, "gap": gap})
+            assert bar.progress.tasks[0].completed == pytest.approx(share)

@@ -343,3 +343,49 @@ def test_a_model_is_no_checkpoint_and_an_old_checkpoint_is_called_old(path):
     write(path, {"checkpoint.json": b"{}"})
     with pytest.raises(ValueError, match="is of format 1, that of versions before the first release"):
         checkpoint_file.Checkpoint(path, {})
+
+
+def with_kernels(path, value):
+    """The file with the JSON `value` as the parameter `kernels`."""
+    tree, arrays = unpack(path)
+    model_node(tree)["state"]["parameters"]["items"]["kernels"] = "HERE"
+    pack(path, tree, arrays)
+    with zipfile.ZipFile(path) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    write(path, members | {_archive.TEXT: members[_archive.TEXT].replace(b'"HERE"', value.encode())})
+
+
+SHAPES = {"axes": "1," * 99_999 + "1", "entries": "9" * 4000, "digits": "9" * 5000}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_an_array_of_a_shape_without_end_is_refused(path, shape):
+    with_kernels(path, f'{{"is": "objects", "items": [], "shape": [{shape}]}}')
+    with Bounded():
+        refused(path)
+
+
+def test_a_list_of_more_kernels_than_the_model_has_is_refused(path):
+    with_kernels(path, f"[{','.join(['0'] * 20_000)}]")
+    with Bounded():
+        refused(path, "more kernels than names")
+
+
+def test_honest_keys_are_read(tmp_path):
+    keys = [-1, -2, 0, 2**61 - 1, 2**62 - 2, 2**64 - 1, 2**200, "a", 1.5, None]
+    _archive.write(tmp_path / "file", "model", {"all": set(keys), "map": dict.fromkeys(keys, 1)})
+    with open(tmp_path / "file", "rb") as stream:
+        content = _archive.read(stream, "model")
+    assert content == {"all": set(keys), "map": dict.fromkeys(keys, 1)}
+
+
+def test_what_we_write_can_be_read_however_well_it_packs(tmp_path, monkeypatch):
+    """A file that would unpack to more than readers take by default is written unpacked."""
+    monkeypatch.setattr(_archive, "MIN_UNPACKED", 2**18)
+    for size, kind in ((2**13, zipfile.ZIP_DEFLATED), (2**16, zipfile.ZIP_STORED)):
+        monkeypatch.setattr(_archive, "QUICK_TO_UNPACK", 2**18)
+        _archive.write(tmp_path / "file", "model", {"zeros": np.zeros(size)})
+        with open(tmp_path / "file", "rb") as stream:
+            assert (_archive.read(stream, "model")["zeros"] == np.zeros(size)).all()
+        with zipfile.ZipFile(tmp_path / "file") as file:
+            assert {info.compress_type for info in file.infolist()} == {kind}

@@ -93,3 +93,23 @@ def test_equal_and_indefinite_examples_do_not_stop_it():
 def test_no_or_one_free_example_leaves_the_intercept_as_it_is():
     assert np.array_equal(spans(np.eye(3), np.zeros(3), np.zeros(3, bool), True), np.ones(3))
     assert np.allclose(spans(np.eye(3), np.zeros(3), np.array([True, False, False]), True), 1.0)
+
+
+@pytest.mark.parametrize("equality", ["none", "intercept", "covariates"])
+def test_spans_are_those_of_the_bordered_matrix(equality):
+    """S_i = k_ii − (k_iG e_i) [K_GG + E_G  e_G; e_Gᵀ  0]⁻¹ (k_iG e_i)ᵀ with G the free examples without i."""
+    m = 12
+    A = RNG.normal(size=(m, m + 3))
+    K, E, free = A @ A.T / m, RNG.uniform(0.1, 1, m), RNG.random(m) < 0.7
+    free[:5], free[5] = True, False
+    border = {"none": np.zeros((m, 0)), "intercept": np.ones((m, 1)),
+              "covariates": np.column_stack([np.ones(m), RNG.normal(size=m)])}[equality]  # fmt: skip
+    given = {"none": False, "intercept": True, "covariates": border}[equality]
+    S = spans(K, E, free, given)
+    k = border.shape[1]
+    for i in range(m):
+        G = np.flatnonzero(free & (np.arange(m) != i))
+        B = np.block([[K[np.ix_(G, G)] + np.diag(E[G]), border[G]], [border[G].T, np.zeros((k, k))]])
+        row = np.concatenate([K[i, G], border[i]])
+        assert S[i] == pytest.approx(K[i, i] - row @ np.linalg.solve(B, row), rel=1e-6)
+    np.testing.assert_allclose(spans(K, E, np.zeros(m, bool), given), K.diagonal())

@@ -117,12 +117,6 @@ def test_only_lengths_are_made_up_for():
     assert MKLOneClass().fit(UNEQUAL).normalize_ == "spherical" and MKLOneClass().fit(EQUAL).normalize_ == "trace"
 
 
-def test_a_saved_model_knows_the_lengths(tmp_path):
-    model = MKLClassifier([("words", Spectrum(2))]).fit(EQUAL, Y)
-    model.save(tmp_path / "model.mk")
-    assert said(load(tmp_path / "model.mk").predict, [EQUAL[0] * 4]) == said(model.predict, [EQUAL[0] * 4]) != []
-
-
 @pytest.mark.parametrize(
     "kernel", [GappedKmer(8, 6), GappedKmer(8, 6, centre=(9, 2.0)), Mismatch(8, 1), Spectrum((8, 9))]
 )

@@ -34,11 +34,11 @@ SMALL, FEW = X[:120, :6], LABELS[:120]
 
 @pytest.fixture(scope="module")
 def learned():
-    return MKLClassifier(mixture(20, "learn")).fit(X, LABELS)
+    return MKLClassifier(mixture(20, "learn"), C=10.0).fit(X, LABELS)
 
 
 def test_two_of_twenty_columns_are_found_and_the_accuracy_rises(learned):
-    plain = MKLClassifier(mixture(20, None)).fit(X, LABELS)
+    plain = MKLClassifier(mixture(20, None), C=10.0).fit(X, LABELS)
     assert learned.score(NEW, TRUE) > plain.score(NEW, TRUE) + 0.2
     (table,) = learned.metric_.values()
     order = np.argsort(-table["share"])
@@ -142,7 +142,7 @@ def test_each_source_has_its_metric_and_its_columns_have_names():
         ("rest", StandardScaler(), RBF(0.1, "learn"), [f"x{k}" for k in range(10, 20)]),
         ("plain", RBF(0.1)),
     ]
-    model = MKLClassifier(kernels).fit(frame, LABELS)
+    model = MKLClassifier(kernels, C=10.0).fit(frame, LABELS)
     assert len(model.metric_) == 2
     first, second = model.metric_.values()
     assert first["column"] == [f"x{k}" for k in range(10)] and second["column"] == [f"x{k}" for k in range(10, 20)]
@@ -161,7 +161,7 @@ def test_categories_count_with_all_their_indicators():
     y = (frame["kind"] == "a") ^ (frame["x0"] > 0)
     kernels = auto_kernels(frame, metric="learn")
     assert sum(spec.kernel.get_params().get("metric") == "learn" for spec in kernels) == 6
-    model = MKLClassifier(kernels).fit(frame, y)
+    model = MKLClassifier(kernels, C=10.0).fit(frame, y)
     ((_, shares),) = column_shares(model.metric_).items()
     assert set(list(shares)[:2]) == {"kind", "x0"} and len(shares) == 9
 

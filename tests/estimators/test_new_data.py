@@ -152,6 +152,10 @@ def test_one_warning_for_all_blocks_and_all_parts_of_a_call(tmp_path):
     assert "column 0 is missing in 3 of 60 examples (4, 31, 59)" in text
     bayes = MKLClassifier(NAMED, regularizer=EmpiricalBayes(0.1), loss="squared").fit(FRAME, Y)
     assert len(said(bayes.predict_proba, changed("site", [3], "Mars"))) == 1
+    wide = MKLRegressor([(str(j), Linear(), [j], "zero") for j in range(7)], C=1.0)
+    wide.fit(rng.normal(size=(20, 7)), np.arange(20.0))
+    (text,) = said(wide.predict, np.full((1, 7), np.nan))
+    assert text.endswith("column 4 is missing in 1 of 1 examples (0); 2 more such columns.")
 
 
 def test_searches_and_relevance_do_not_speak_of_their_folds():
@@ -171,15 +175,6 @@ def test_a_search_knows_the_gaps_of_all_examples():
     kernels = [("one", RBF(gamma=0.01), [0], "zero"), ("other", Linear(), [1])]
     search = MKLClassifierCV(kernels, Cs=[0.1, 1], regularizer=[2], cv=3).fit(X, Y)
     assert said(search.predict, X) == []
-
-
-def test_a_saved_model_still_knows(tmp_path):
-    model = MKLClassifier().fit(FRAME, Y)
-    model.save(tmp_path / "model.mk")
-    again = load(tmp_path / "model.mk")
-    new = changed("age", [1], np.nan, changed("site", [2], "Mars"))
-    assert said(again.predict, new) == said(model.predict, new) != []
-    assert said(again.predict, changed("gapped", [1, 2], np.nan)) == []
 
 
 def test_reordered_columns_name_the_cure():

@@ -101,13 +101,14 @@ def test_models_of_several_outputs_save_and_load(target, tmp_path):
 
 def test_auto_says_what_it_chose_and_why():
     A, y = load_iris(return_X_y=True)
-    model = MKLClassifier(PAIR, multi_class="auto")
+    model = MKLClassifier(PAIR, multi_class="auto", C=1.0)
     assert model.fit(A, y).multi_class_ == "ovr" and "50 examples" in model.multi_class_reason_
-    few = np.r_[0:60, 100:110]
-    assert model.fit(A[few], y[few]).multi_class_ == "shared" and "10 examples" in model.multi_class_reason_
+    few, weight = np.r_[0:30, 50:150], np.r_[np.zeros(1), np.ones(129)]
+    assert model.fit(A[few], y[few]).multi_class_ == "ovr" and "30 examples" in model.multi_class_reason_
+    assert model.fit(A[few], y[few], weight).multi_class_ == "shared" and "29 examples" in model.multi_class_reason_
     assert model.kernel_weights_.shape == (2,)
     assert model.fit(A[:100], y[:100]).kernel_weights_.shape == (2,) and "two classes" in model.multi_class_reason_
-    given = MKLClassifier(PAIR).fit(A, y)
+    given = MKLClassifier(PAIR, C=1.0).fit(A, y)
     assert given.multi_class_ == "ovr" and "was given" in given.multi_class_reason_
 
 

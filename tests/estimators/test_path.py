@@ -2,12 +2,11 @@
 
 import matplotlib
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
-from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, Views
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
 from manykernels.kernels import RBF
 
 matplotlib.use("Agg")
@@ -30,6 +29,7 @@ def test_every_point_is_a_fit_of_its_own(kernels):
             np.testing.assert_allclose(path.weights[r, k], alone.kernel_weights_.mean(axis=0), atol=2e-3)
             assert path.objective[r, k] == pytest.approx(alone.objective_, rel=1e-6)
             assert path.score[r, k] == pytest.approx(alone.score(data, LABELS))
+            assert abs(path.n_support[r, k] - len(alone.support_)) <= 1
 
 
 def test_weights_of_examples_and_a_test_set_count():
@@ -48,20 +48,21 @@ def test_frame_and_picture_show_the_path():
     frame = path.to_frame()
     assert len(frame) == 4 and frame["C"].tolist() == [0.1, 1, 0.1, 1]
     np.testing.assert_array_equal(frame[path.kernel_names].to_numpy(), path.weights.reshape(4, 3))
+    for name in ("objective", "duality_gap", "score", "n_support", "n_iter"):
+        np.testing.assert_array_equal(frame[name], getattr(path, name).ravel())
+    assert frame["regularizer"].tolist() == ["1", "1", "2", "2"] and path.score_on == "training data"
+    np.testing.assert_array_equal(frame["n_kernels"], (path.weights > 0).sum(axis=2).ravel())
     ax = path.plot(regularizer=1, top=2)
     shares = path.weights[1] / path.weights[1].sum(axis=1, keepdims=True)
     heaviest = np.argsort(-shares.max(axis=0))[:2]
     np.testing.assert_allclose([line.get_ydata() for line in ax.get_lines()], shares[:, heaviest].T)
     assert ax.get_xscale() == "log"
+    (line,) = ax.figure.axes[1].get_lines()
+    np.testing.assert_array_equal([line.get_xdata(), line.get_ydata()], [path.Cs, path.score[1]])
+    path.draw(ax, path.weights[0], np.array([0.9, 0.91]), path.Cs, "C", 3)
+    assert ax.figure.axes[-1].get_ylim() == pytest.approx((0.81, 0.92))  # small differences stay small
     with pytest.raises(ValueError, match="regularizer=2 is not in the path"):
         path.plot(regularizer=2)
-
-
-def test_targets_in_another_order_than_the_views_are_refused():
-    frame = pd.DataFrame(X, index=[f"id{k}" for k in range(len(X))])
-    views, targets = Views({"a": frame}, ids="index"), pd.Series(LABELS, index=frame.index)[::-1]
-    with pytest.raises(ValueError, match="another order"):
-        MKLClassifier([("all", RBF("scale"), "a")]).path(views, targets, Cs=[1.0, 2.0])
 
 
 def test_scores_of_the_training_data_count_the_weights():
@@ -76,3 +77,29 @@ def test_scores_of_the_training_data_count_the_weights():
         fitted = model.set_params(C=C).fit(rows, labels, weight)
         assert score == pytest.approx(fitted.score(rows, labels, weight))
         assert abs(score - fitted.score(rows, labels)) > 0.01
+
+
+def test_a_path_in_float32_is_that_in_float64(monkeypatch):
+    model = MKLRegressor(KERNELS, C=1.0)
+    plain = model.path(X, X[:, 0], Cs=[0.1, 1.0])
+    monkeypatch.setattr("manykernels.estimators.shared_kernels.MAX_FLOAT64_VALUES", 0)
+    short = model.path(X, X[:, 0], Cs=[0.1, 1.0])
+    assert (short.objective != plain.objective).any()
+    np.testing.assert_allclose(short.objective, plain.objective, rtol=2e-3)
+    np.testing.assert_allclose(short.score, plain.score, atol=0.02)
+    assert short.duality_gap.max() <= 1e-3
+
+
+def test_points_of_other_examples_are_scored_with_their_covariates():
+    age, Cs = np.random.default_rng(0).normal(size=60), [3.0, 0.02]
+    target = X[:, 0] + 2 * age
+    model = MKLRegressor(KERNELS)
+    other = (X[:20] + 0.1, target[:20], {"age": age[:20]})
+    found = model.path(X, target, Cs=Cs, covariates={"age": age}, test=other)
+    assert found.score_on == "test data"
+    for k, C in enumerate(sorted(Cs)):
+        alone = MKLRegressor(KERNELS, C=C).fit(X, target, covariates={"age": age})
+        expected = alone.score(other[0], other[1], covariates=other[2])
+        assert found.score[0, k] == pytest.approx(expected, abs=5e-3)
+    with pytest.raises(ValueError, match=r"give \(X, y, covariates\) of other"):
+        model.path(X, target, Cs=Cs, covariates={"age": age}, test=other[:2])

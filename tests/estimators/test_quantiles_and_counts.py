@@ -13,6 +13,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
 Y = X[:, 0] + 0.5 * RNG.normal(size=120)
 COUNTS = RNG.poisson(np.exp(0.5 + 0.6 * X[:, 0])).astype(float)
+WEIGHT = np.where(np.arange(120) % 4, RNG.uniform(0.1, 3.0, 120), 0.0)
 KERNELS = [("signal", RBF(gamma=0.3), [0, 1]), ("noise", RBF(gamma=0.3), [2, 3])]
 
 
@@ -21,7 +22,9 @@ def test_a_share_q_of_the_targets_lies_below_the_quantile(q):
     model = MKLRegressor(KERNELS, loss="quantile", q=q, C=10.0).fit(X, Y)
     assert model.duality_gap_ <= 1e-3
     assert np.mean(model.predict(X) > Y) == pytest.approx(q, abs=0.06)
-    assert model.score(X, Y) == pytest.approx(d2_pinball_score(Y, model.predict(X), alpha=q), abs=0.01)
+    for weight in (None, WEIGHT):
+        expected = d2_pinball_score(Y, model.predict(X), sample_weight=weight, alpha=q)
+        assert model.score(X, Y, weight) == pytest.approx(expected, abs=0.01)
 
 
 def test_one_linear_kernel_without_penalty_is_quantile_regression():
@@ -36,7 +39,9 @@ def test_one_linear_kernel_is_ridge_poisson_regression():
     model = MKLRegressor([Linear()], normalize=None, loss="poisson", C=0.5, tol=1e-9).fit(X, COUNTS)
     other = PoissonRegressor(alpha=1 / (0.5 * len(X)), tol=1e-10, max_iter=1000).fit(X, COUNTS)
     np.testing.assert_allclose(model.predict(X), other.predict(X), rtol=1e-4)
-    assert model.score(X, COUNTS) == pytest.approx(d2_tweedie_score(COUNTS, model.predict(X), power=1), abs=1e-9)
+    for weight in (None, WEIGHT):
+        expected = d2_tweedie_score(COUNTS, model.predict(X), sample_weight=weight, power=1)
+        assert model.score(X, COUNTS, weight) == pytest.approx(expected, abs=1e-9)
 
 
 def test_defaults_choose_C_and_certify(tmp_path):

@@ -1,13 +1,16 @@
-"""What float64 cannot hold is said: in the reason of a solution, and as a warning of the estimator."""
+"""What float64 cannot hold, and problems that stopped early, are said: in the warnings of the estimators."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from manykernels import MKLClassifier
+from manykernels.estimators.convergence import warn_convergence
 from manykernels.kernels import RBF, Linear, Polynomial
+from manykernels.solution import Solution, Status
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -70,3 +73,33 @@ def test_a_converged_fit_is_remarked_upon_where_rounding_exceeds_its_own_tol(shi
         model, caught = fit(X + shift, C=C, tol=tol)
         assert model.duality_gap_ <= tol and len(caught) == remarks
     assert "has converged, but rounding alone may change the objective" in str(caught[0].message)
+
+
+def solution(gap, converged, status, n_iter, reason=""):
+    return Solution(np.ones(1), np.ones((1, 1)), np.zeros(1), 1.0, 1.0 - gap, gap, n_iter=n_iter, converged=converged,
+                    status=status, reason=reason)  # fmt: skip
+
+
+def test_of_many_problems_the_first_three_that_stopped_are_named():
+    class Model:
+        duality_gap_, tol = 0.25, 1e-3
+
+    labels = [f", class {k}" for k in "abcdef"]
+    good, bad = solution(1e-4, True, Status.REACHED, 99), solution(0.25, False, Status.STEPS, 7, "it is late")
+    with pytest.warns(UserWarning) as told:
+        warn_convergence(Model(), [good, bad, bad, good, bad, bad], labels)
+    assert str(told[0].message) == (
+        "Model stopped at a relative duality gap of 2.50e-01, above tol=0.001, after 7 steps, class b, class c, "
+        "class e, …: it is late."
+    )
+    with pytest.warns(UserWarning, match=r"after 7 steps, class b, class c, class d: it is late\.$"):
+        warn_convergence(Model(), [good, bad, bad, bad], labels[:4])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_convergence(Model(), [good, good], labels[:2])
+    rough = solution(1e-4, True, Status.ROUGH, 3, "digits are few")
+    with pytest.warns(UserWarning, match="^Model has converged, class b, but digits are few.$"):
+        warn_convergence(Model(), [good, rough], labels[:2])
+    Model.stationarity_ = 0.5
+    with pytest.warns(UserWarning, match="stopped at a stationarity of 5.00e-01, above tol=0.001, after 7 steps"):
+        warn_convergence(Model(), [replace(bad, stationarity=0.5)], [""])

@@ -105,6 +105,8 @@ FAULTS = {
     "huge": (ValueError, "has a number beyond 1.8e308"),
     **dict.fromkeys(["None", "NaN", "list"], (ValueError, "groups has 10 missing values: leave these examples out")),
 }
+
+
 def right(call, name):
     """A good value of an argument, numbered 0 … n − 1."""
     if name != "y":
@@ -294,15 +296,6 @@ def test_columns_of_the_targets_that_nothing_reads_are_refused(unread):
         MKLSurvival(K).fit(X, np.column_stack([TIMES["event"], TIMES["time"], TIMES["time"] / 2]))
 
 
-def test_strata_are_given_once():
-    frame = TIMES.assign(strata=GOOD["strata"])
-    own = survival_targets(TIMES["event"], TIMES["time"], GOOD["strata"])
-    for y in (frame, own, np.column_stack([frame["event"], frame["time"], frame["strata"]])):
-        MKLSurvival(K, C=1.0).fit(X, y)
-        with pytest.raises(ValueError, match="y has its own strata, .* and strata is given too"):
-            MKLSurvival(K, C=1.0).fit(X, y, strata=GOOD["strata"])
-
-
 def test_durations_are_taken_in_days():
     days = pd.Series(pd.to_timedelta(np.arange(N) + 0.5, "D"))
     for unit in ("s", "ms", "us", "ns"):
@@ -387,7 +380,6 @@ def test_polars_has_the_same_door():
                 for call in (lambda m, F: m.fit(F, values), lambda m, F: m.fit(pl.from_pandas(X), values).predict(F)):
                     with pytest.raises(ValueError, match="times|numeric"):
                         call(model, frame)
-
 
 
 @pytest.mark.parametrize("dtype", [bool, "boolean"])

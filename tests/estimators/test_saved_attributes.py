@@ -5,9 +5,8 @@ import copy
 import numpy as np
 import pytest
 
-from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival, load
+from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival
 from manykernels._archive import _cure
-from manykernels.estimators.lsgkm import START
 from manykernels.estimators.persist import restore, state_of
 from manykernels.kernels import RBF, Linear
 from manykernels.regularizers import EmpiricalBayes
@@ -128,13 +127,3 @@ def test_what_cannot_be_saved_has_the_cure_of_its_kind():
                          (Solves(), "set_params(solver='auto') first, or give")):  # fmt: skip
         assert type(value).__qualname__ in _cure(value) and words in _cure(value) and plain not in _cure(value)
     assert "to_state" not in _cure(Stored()) and "solver" not in _cure(Own())
-
-
-def test_a_file_of_another_format_than_the_one_asked_for_is_named(tmp_path):
-    FITS["sphere"]().save(tmp_path / "own.mk")
-    (tmp_path / "theirs.txt").write_bytes(START + b"\n")
-    for name, asked, words in (("own.mk", "lsgkm", "is no text model of LS-GKM"),
-                               ("theirs.txt", "manykernels", "is a text model of LS-GKM")):  # fmt: skip
-        with pytest.raises(ValueError, match=f"format='{asked}', but .*{name} {words}"):
-            load(tmp_path / name, format=asked)
-    assert isinstance(load(tmp_path / "own.mk", format="manykernels"), MKLOneClass)

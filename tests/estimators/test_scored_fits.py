@@ -6,10 +6,8 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
 from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, solvers
-from manykernels.estimators import shared_kernels
 from manykernels.estimators.plan import FitPlan
 from manykernels.estimators.scored_fits import SCORED_TOL, ScoredFits, apart
-from manykernels.estimators.search import Search, choose_candidate, finer, grid_of_C
 from manykernels.kernels import RBF, Linear
 from manykernels.regularizers import EmpiricalBayes, Fixed, LpPenalty
 
@@ -46,14 +44,6 @@ def test_a_search_learns_the_weights_of_a_fold_at_few_C_for_all_classes_together
     assert model.kernel_weights_.shape == (3, 3)
 
 
-def test_weights_are_learned_where_the_choice_of_C_begins_and_again_at_much_smaller_C():
-    splits = [(np.arange(4), np.arange(4, 6))]
-    anchors = Search(np.logspace(-2, 2, 10), [2], splits, adaptive=True).anchors()
-    np.testing.assert_allclose(anchors, np.logspace(-2, 2, 10)[[4, 1]])
-    assert all(len(Search(grid_of_C(K), [2], splits, adaptive=True).anchors()) for K in range(2, 20))
-    assert not len(Search(np.array([1.0]), [2], splits).anchors())
-
-
 def test_a_small_C_is_scored_with_weights_of_its_own():
     """With the weights of C = 1 a tiny C looks as good as any, since the kernel that it would not find is known."""
     fits = ScoredFits(plan_of(MKLClassifier(KERNELS, regularizer=1), LABELS > 0), [1.0, 0.001])
@@ -61,15 +51,6 @@ def test_a_small_C_is_scored_with_weights_of_its_own():
     np.testing.assert_array_equal(fits.at(0.002)[0].theta, small)
     np.testing.assert_array_equal(fits.at(5.0)[0].theta, large)
     assert np.abs(small - large).max() > 0.05
-
-
-def test_of_equal_scores_an_adaptive_search_takes_the_C_nearest_to_1():
-    results = {"mean_test_score": np.ones(6), "rank_test_score": np.ones(6, int)}
-    results["param_C"] = np.array([0.01, 0.01, 0.5, 0.5, 10.0, 10.0])
-    assert choose_candidate(results, "best", adaptive=True) == 2 and choose_candidate(results, "best") == 0
-    ran = np.zeros((10, 1), bool)
-    ran[[7, 4, 1]] = True
-    assert np.flatnonzero(finer(np.where(ran, 1.0, np.nan), ran)).tolist() == [3, 5]
 
 
 def test_a_list_of_Cs_learns_the_weights_of_every_candidate(solved):
@@ -138,15 +119,6 @@ def test_leave_one_out_scores_of_classes_are_near_those_of_folds(Cs):
     keys = {"loo_test_score", "loo_duality_gap", "mean_test_score", "rank_test_score"}
     assert keys <= set(loo.cv_results_) and not any(key.startswith("split") for key in loo.cv_results_)
     np.testing.assert_array_equal(loo.cv_results_["loo_test_score"], loo.cv_results_["mean_test_score"])
-
-
-def test_leave_one_out_computes_the_kernels_once(monkeypatch):
-    computed, true = [], shared_kernels.SharedKernels._compute
-    monkeypatch.setattr(shared_kernels.SharedKernels, "_compute", lambda *a: computed.append(1) or true(*a))
-    model = MKLClassifierCV([RBF(gamma="scale"), Linear()], cv="loo").fit(X, LABELS)
-    assert len(computed) == 1
-    plain = MKLClassifier([RBF(gamma="scale"), Linear()], C=model.C_, regularizer=model.regularizer_).fit(X, LABELS)
-    np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=0.05)
 
 
 def test_leave_one_out_decisions_reach_any_scorer_of_predictions():

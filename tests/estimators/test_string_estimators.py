@@ -14,7 +14,7 @@ from string_lists import LISTS, NEW, X, acceptors, y, y_new
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, load
 from manykernels import strings as ms
-from manykernels.kernels import RBF, KernelList, KernelSpec, KernelStack, Linear
+from manykernels.kernels import RBF, KernelList, KernelStack, Linear
 
 EVERY_LIST = pytest.mark.parametrize("kernels", LISTS.values(), ids=LISTS)
 
@@ -90,17 +90,6 @@ def test_strings_in_any_form(form):
     np.testing.assert_array_equal(clone(model).fit(table, y).predict(table), model.predict(X))
 
 
-@EVERY_LIST
-def test_files_and_pickles_keep_the_model(kernels, tmp_path):
-    model = MKLClassifier(kernels).fit(X, y)
-    model.save(tmp_path / "model.mk")
-    for twin in (load(tmp_path / "model.mk"), pickle.loads(pickle.dumps(model))):
-        np.testing.assert_array_equal(twin.decision_function(NEW), model.decision_function(NEW))
-        np.testing.assert_array_equal(twin.combined_kernel(NEW, X), model.combined_kernel(NEW, X))
-        with pytest.raises(ValueError, match="equal lengths"):
-            twin.predict([x[:-1] for x in NEW])
-
-
 def test_alphabets_of_ones_own(tmp_path):
     alphabet = ms.Alphabet("two", "01", "?")
     strings = ["".join("01"[c in "AC"] for c in x) for x in X]
@@ -167,26 +156,6 @@ def test_regression_and_one_class():
     model = MKLRegressor(kernels, C=100, loss="epsilon_insensitive", epsilon=0.01).fit(X, target)
     assert model.score(X, target) > 0.9
     assert set(MKLOneClass([ms.WeightedDegree(3)], nu=0.2).fit(X).predict(X)) == {-1, 1}
-
-
-def test_weight_zero_is_removal():
-    weight = (np.arange(60) % 3 > 0).astype(float)
-    model = MKLClassifier(ms.degree_kernels(3), tol=1e-8).fit(X, y, sample_weight=weight)
-    kept = np.flatnonzero(weight)
-    twin = MKLClassifier(ms.degree_kernels(3), tol=1e-8).fit([X[i] for i in kept], y[kept])
-    np.testing.assert_allclose(model.decision_function(NEW), twin.decision_function(NEW), atol=1e-8)
-
-
-def test_examples_without_a_string():
-    strings = [None if i % 5 == 0 else x for i, x in enumerate(X)]
-    kernels = [KernelSpec("words", ms.Spectrum(2), "seq", "zero"), KernelSpec("place", ms.Degree(2), "seq", "zero")]
-    views = {"seq": strings, "x": np.arange(60.0)[:, None]}
-    model = MKLClassifier([*kernels, ("x", RBF(0.1), "x")]).fit(views, y)
-    parts = model.decision_parts({"seq": [None, X[1]], "x": np.zeros((2, 1))})
-    np.testing.assert_array_equal(parts[0, :2], 0)
-    assert (parts[1, :2] != 0).all()
-    with pytest.raises(ValueError, match="X\\[0\\] is None"):
-        MKLClassifier([("words", ms.Spectrum(2), "seq")]).fit({"seq": strings}, y)
 
 
 @pytest.mark.parametrize(
