@@ -97,14 +97,10 @@ def test_many_examples_are_sampled_with_all_classes(monkeypatch, precomputed):
     assert model.C_ == again.C_ and len(model.classes_) == 3 and model.duality_gap_ <= 1e-3
 
 
-def test_parameters_files_and_refits(tmp_path):
+def test_parameters_and_refits():
     model = clone(MKLClassifier(KERNELS, C="auto"))
     assert model.get_params()["C"] == "auto"
-    model.fit(X, LABELS).save(tmp_path / "model.mk")
-    again = manykernels.load(tmp_path / "model.mk")
-    assert again.C == "auto" and again.C_ == model.C_
-    assert np.array_equal(again.C_scores_["score"], model.C_scores_["score"])
-    assert np.array_equal(again.decision_function(X), model.decision_function(X))
+    model.fit(X, LABELS)
     assert not hasattr(model.set_params(C=2.0).fit(X, LABELS), "C_")
 
 

@@ -7,7 +7,6 @@ import sklearn
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 
-import manykernels
 from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV
 from manykernels.banks import DenseBank
 from manykernels.estimators.covariates import check_covariates
@@ -157,20 +156,6 @@ def test_leave_one_out_decisions_are_exact_for_least_squares():
         problem, solution = fitted(rest)
         b, w = problem.coefficients(solution.b)
         assert found[i] == pytest.approx(K[i, rest] @ solution.a[0] + b[0] + numbers[i] @ w[0], abs=1e-6)
-
-
-def test_a_path_and_a_saved_model_keep_the_covariates(tmp_path):
-    model = MKLClassifier(KERNELS, C=1.0).fit(X, CLASS, covariates=Z)
-    path = model.path(X, CLASS, Cs=[0.1, 1.0], covariates=Z, test=(X[:40], CLASS[:40], Z[:40]))
-    assert path.score[0, 1] == pytest.approx(model.score(X[:40], CLASS[:40], covariates=Z[:40]), abs=0.03)
-    with pytest.raises(ValueError, match=r"test is a tuple: give \(X, y, covariates\)"):
-        model.path(X, CLASS, covariates=Z, test=(X, CLASS))
-    model.save(tmp_path / "m.mk")
-    again = manykernels.load(tmp_path / "m.mk")
-    assert again.covariate_names_ == NAMES and (again.covariate_coef_ == model.covariate_coef_).all()
-    assert (again.decision_function(X, covariates=Z) == model.decision_function(X, covariates=Z)).all()
-    refit = model.fit(X, CLASS)
-    assert "covariate_coef_" not in vars(refit) and refit.predict(X).shape == (N,)
 
 
 def test_columns_that_say_nothing_new_are_named_and_dropped():

@@ -6,7 +6,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-import manykernels
 from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor
 from manykernels.estimators import metric as learning
 from manykernels.estimators.plan import FitPlan
@@ -164,17 +163,6 @@ def test_categories_count_with_all_their_indicators():
     model = MKLClassifier(kernels, C=10.0).fit(frame, y)
     ((_, shares),) = column_shares(model.metric_).items()
     assert set(list(shares)[:2]) == {"kind", "x0"} and len(shares) == 9
-
-
-def test_files_hold_the_metric(learned, tmp_path):
-    learned.save(tmp_path / "model.mk")
-    again = manykernels.load(tmp_path / "model.mk")
-    np.testing.assert_array_equal(again.decision_function(NEW), learned.decision_function(NEW))
-    assert again.metric_.keys() == learned.metric_.keys()
-    for name, table in learned.metric_.items():
-        assert all(np.array_equal(again.metric_[name][key], table[key]) for key in table)
-    assert clone(again).kernels[0].metric == "learn"
-    assert not hasattr(again.set_params(kernels=[RBF(0.1)]).fit(SMALL, FEW), "metric_")
 
 
 def test_searches_paths_and_calibration_learn_it_in_each_fit():

@@ -135,15 +135,6 @@ class TestViews:
         model.save(tmp_path / "m.mk")
         np.testing.assert_array_equal(load(tmp_path / "m.mk").predict(VIEWS), model.predict(VIEWS))
 
-    def test_identity_does_not_mind_what_others_lack(self):
-        gaps = X.copy()
-        gaps[::4, 3:] = np.nan
-        kernels = [("k", RBF(gamma=0.1), slice(3, 6), "zero"), ("l", Linear(), [0]), ("slack", Identity())]
-        assert MKLClassifier(kernels).fit(gaps, y).predict(gaps).shape == (80,)
-        words = {"text": ["ab", "ba"] * 40, "numbers": X}
-        kernels = [("n", RBF(gamma=0.1), "numbers"), ("slack", Identity()), ("base", Constant())]
-        assert MKLClassifier(kernels).fit(words, y).predict(words).shape == (80,)
-
     @pytest.mark.parametrize("matrix", [np.asarray, sp.csr_array])
     def test_none_is_a_view_that_no_new_example_has(self, matrix):
         model = MKLClassifier(ON_VIEWS).fit({"a": X[:, :3], "b": matrix(X[:, 3:])}, y)

@@ -119,10 +119,6 @@ def test_a_learned_noise_of_nothing_is_told_of():
 def test_what_has_no_posterior_names_the_cure():
     with pytest.raises(ValueError, match="return_std=True needs.*regularizer=2.*EmpiricalBayes"):
         MKLRegressor([RBF(gamma=1.0)]).fit(X, y).predict(X, return_std=True)
-    hinge = MKLClassifier([RBF(gamma=1.0)]).fit(X, y > 0)
-    assert not hasattr(hinge, "predict_proba")
-    with pytest.raises(AttributeError, match="CalibratedClassifierCV"):
-        hinge.predict_proba(X)
     S = np.stack([k(X) for k in (RBF(gamma=0.5), Linear())], axis=2)
     with pytest.raises(ValueError, match="the posterior variance needs.*'precomputed'.*manykernels.kernels"):
         MKLRegressor("precomputed", **OPTIONS).fit(S, y).predict(S, return_std=True)

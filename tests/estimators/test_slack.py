@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import manykernels
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels import regularizers as r
 from manykernels.kernels import RBF, Identity, KernelStack, Linear
@@ -34,14 +33,10 @@ def test_training_examples_are_predicted_as_others_are():
     np.testing.assert_allclose(model.decision_function(X), model.decision_function(X + 1e-9), atol=1e-6)
 
 
-def test_classes_regression_matrices_and_files(tmp_path):
+def test_classes_regression_and_matrices():
     several = MKLClassifier(KERNELS, slack=True, C=1.0).fit(X, np.arange(80) % 3)
     assert several.kernel_weights_.shape == (3, 2) and several.slack_weight_.shape == (3,)
-    for model, target in ((several, np.arange(80) % 3), (MKLRegressor(KERNELS, slack=True, C=1.0), X[:, 0])):
-        model.fit(X, target).save(tmp_path / "model.mk")
-        again = manykernels.load(tmp_path / "model.mk")
-        np.testing.assert_array_equal(again.slack_weight_, model.slack_weight_)
-        np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
+    model = MKLRegressor(KERNELS, slack=True, C=1.0).fit(X, X[:, 0])
     assert not hasattr(model.set_params(slack=False).fit(X, X[:, 0]), "slack_weight_")
     S = KernelStack([X[:, :2] @ X[:, :2].T, X[:, 2:] @ X[:, 2:].T])
     given = MKLClassifier("precomputed", slack=True, C=1.0).fit(S, y)

@@ -100,14 +100,6 @@ def test_parameters_near_the_spread_are_not_named(loss):
         MKLRegressor(KERNELS, loss=EpsilonInsensitive(10.0), C=5e3).fit(X, 1e3 * y)
 
 
-def test_the_spread_is_that_of_the_examples_with_weight():
-    target, weight = y.copy(), np.ones(90)
-    target[:5], weight[:5] = 1e6, 0.0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        MKLRegressor(KERNELS, loss="huber").fit(X, target, sample_weight=weight)
-
-
 def test_a_search_names_them_once_of_the_model_it_chose():
     """The values of C that lost are nobody's concern."""
     with pytest.warns(UserWarning, match="standard deviation of y") as caught:

@@ -6,6 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from same_objects import differences
 from sklearn.gaussian_process.kernels import RBF as GaussianRBF
 from sklearn.gaussian_process.kernels import ConstantKernel
 from sklearn.metrics.pairwise import cosine_similarity
@@ -27,25 +28,8 @@ def again(folder, value, *options):
     _archive.write(folder / "file", "test", {"here": value, "again": [value, 1]}, *options)
     with open(folder / "file", "rb") as stream:
         found = _archive.read(stream, "test")
-    assert same(found["here"], found["again"][0])
+    assert not list(differences(found["here"], found["again"][0]))
     return found["here"]
-
-
-def same(one, other):
-    if isinstance(one, np.ndarray | np.generic):
-        strict = type(one) is type(other) and one.dtype == other.dtype and one.shape == other.shape
-        return strict and one.tobytes("A") == other.tobytes("A") if one.dtype != object else strict and all(
-            same(a, b) for a, b in zip(one.ravel(), other.ravel(), strict=True))  # fmt: skip
-    if isinstance(one, list | tuple):
-        return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, dict):
-        return list(one) == list(other) and [type(k) for k in one] == [type(k) for k in other] and all(
-            same(one[k], other[k]) for k in one)  # fmt: skip
-    if sp.issparse(one):
-        return type(one) is type(other) and one.shape == other.shape and (one != other).nnz == 0
-    if isinstance(one, set | frozenset):  # in the order of hashes, which differ between processes
-        return type(one) is type(other) and sorted(map(repr, one)) == sorted(map(repr, other))
-    return type(one) is type(other) and repr(one) == repr(other)
 
 
 VALUES = [
@@ -63,7 +47,7 @@ VALUES = [
 @pytest.mark.parametrize("k", range(len(VALUES)))
 def test_a_value_comes_back_with_type_order_and_bits(k, tmp_path):
     found = again(tmp_path, VALUES[k])
-    assert same(VALUES[k], found)
+    assert not list(differences(VALUES[k], found))
     if isinstance(found, np.ndarray) and found.ndim == 2 and found.dtype != object:
         assert found.flags.c_contiguous == VALUES[k].flags.c_contiguous
 

@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, Views, inspect, load
+from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, Views, inspect
 from manykernels.kernels import RBF, Categorical, Features, Linear, On
 from manykernels.strings import Spectrum
 
@@ -192,7 +192,7 @@ def test_a_step_that_wants_a_table_says_what_to_do():
         make_pipeline(StandardScaler(), MODEL).fit(VIEWS, y)
 
 
-def test_views_are_the_dict_of_them_for_every_method(tmp_path):
+def test_views_are_the_dict_of_them_for_every_method():
     given = VIEWS.to_dict()
     one, other = MKLClassifier(KERNELS, C=1.0).fit(VIEWS, y), MKLClassifier(KERNELS, C=1.0).fit(given, y)
     for method in ("decision_function", "decision_parts", "predict", "combined_kernel"):
@@ -203,11 +203,6 @@ def test_views_are_the_dict_of_them_for_every_method(tmp_path):
     again = MKLClassifier(KERNELS, C=1.0).fit(VIEWS, y, sample_weight=weight)
     other.fit(given, y, sample_weight=weight)
     np.testing.assert_allclose(again.decision_function(VIEWS), other.decision_function(given))
-    plain = MKLClassifier([("array", RBF(gamma=0.2)), ("site", Spectrum(2))], checkpoint=tmp_path / "fit.ckpt", C=1.0)
-    plain.fit(VIEWS[["array", "site"]], y).save(tmp_path / "model.mk")
-    found = load(tmp_path / "model.mk").decision_function(VIEWS[["array", "site"]])
-    np.testing.assert_array_equal(found, plain.decision_function({"array": NOISE, "site": SITE}))
-    assert plain.fit(VIEWS[["array", "site"]], y).n_iter_ >= 0  # goes on from its own file
     boot = inspect.bootstrap_weights(MKLClassifier(KERNELS[:2], C=1.0), VIEWS[["array", "pandas"]], y, n_boot=3)
     assert boot.shape == (3, 2)
 
@@ -218,16 +213,6 @@ def test_other_estimators_take_them_too():
     assert MKLOneClass([("array", RBF(0.1)), ("sparse", RBF(0.1))]).fit(X).predict(X).shape == (N,)
     named = MKLClassifier().fit(VIEWS[["array", "sparse"]][:, ["array"]], y)
     assert any("array" in name for name in named.kernel_names_)
-
-
-def test_a_model_of_views_says_what_it_was_fitted_on():
-    model = MKLClassifier([("array", RBF(0.1)), ("sparse", Linear())]).fit(VIEWS[["array", "sparse"]], y)
-    with pytest.raises(ValueError, match="fitted on .'array', 'sparse'.: leave out"):
-        model.predict(VIEWS)
-    with pytest.raises(ValueError, match="fitted on views: give Views with"):
-        model.predict(NOISE)
-    with pytest.raises(ValueError, match="columns='nothing' names no view of X; its views are"):
-        MKLClassifier([("nothing", RBF(), "nothing")]).fit(VIEWS, y)
 
 
 @pytest.mark.parametrize("normalize", ["multiplicative", "spherical", "trace", None])
