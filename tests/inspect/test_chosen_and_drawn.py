@@ -112,9 +112,11 @@ def test_a_path_is_scored_on_the_test_examples_that_are_given():
     np.testing.assert_allclose(np.ravel(found.path.score), [fit.score(*test) for fit in fits], atol=2e-2)
 
 
-def test_the_table_of_weights_has_shares_of_all_kernels():
-    model = MKLRegressor(KERNELS, C=1.0, regularizer=2).fit(X, y)
-    theta = model.kernel_weights_
+@pytest.mark.parametrize("classes", [False, True])
+def test_the_table_of_weights_has_shares_of_all_kernels(classes):
+    model, target = (MKLClassifier, np.digitize(y, [-0.5, 0.5])) if classes else (MKLRegressor, y)
+    model = model(KERNELS, C=1.0, regularizer=2).fit(X, target)
+    theta = np.atleast_2d(model.kernel_weights_).mean(axis=0)
     order = np.argsort(-theta)[:2]
     table = weights_table(model, top=2)
     cells = [list(map(str, column.cells)) for column in table.columns]

@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import parallel_backend
 from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
@@ -143,30 +142,6 @@ def test_weights_are_laid_out_by_degree_and_position(models):
 def test_a_word_is_shared_by_its_letters():
     model = MKLClassifier([("word", ms.Degree(3, 1, 2))]).fit(X, y)
     np.testing.assert_allclose(inspect.position_weights(model).letters, [0, 1 / 3, 1 / 3, 1 / 3, 0, 0])
-
-
-def test_bootstrap_weights_are_those_of_copies():
-    kernels, model = ms.position_kernels(L, 2, 2), MKLClassifier(ms.position_kernels(L, 2, 2), tol=1e-6, C=1.0)
-    boot = inspect.bootstrap_weights(model, X, y, n_boot=3, random_state=1)
-    assert boot.shape == (3, 3) and boot.std(axis=0).max() > 1e-3
-    with parallel_backend("threading"):
-        np.testing.assert_array_equal(boot, inspect.bootstrap_weights(model, X, y, n_boot=3, random_state=1, n_jobs=2))
-    draw, drawn = np.random.RandomState(1), np.zeros(60, int)
-    for label in (-1, 1):
-        rows = np.flatnonzero(y == label)
-        drawn[rows] = draw.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))
-    copies = np.repeat(np.arange(60), drawn)
-    twin = MKLClassifier(kernels, tol=1e-6, C=1.0).fit([X[i] for i in copies], y[copies])
-    np.testing.assert_allclose(boot[0], twin.kernel_weights_, atol=1e-3)
-    assert inspect.position_weights(model.fit(X, y), boot).letters.shape == (3, L)
-
-
-def test_bootstrap_weights_of_any_model():
-    F = rng.normal(size=(40, 2))
-    boot = inspect.bootstrap_weights(MKLRegressor([RBF(1.0), RBF(0.1)]), F, F[:, 0], n_boot=2)
-    assert boot.shape == (2, 2) and (boot[0] != boot[1]).any()
-    labels = np.arange(40) % 3
-    assert inspect.bootstrap_weights(MKLClassifier([RBF(1.0), RBF(0.1)]), F, labels, n_boot=2).shape == (2, 3, 2)
 
 
 @pytest.mark.filterwarnings("ignore:kernels without variance")  # AG is everywhere

@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
-from sklearn.model_selection import StratifiedKFold
 
 from manykernels import MKLClassifier, MKLRegressor, Views, load
-from manykernels.inspect import relevance
 from manykernels.kernels import RBF, Categorical, Linear
 from manykernels.report._page import section
 from manykernels.report._words import RELEVANT
@@ -128,19 +126,6 @@ def test_quick_and_full_have_the_same_verdict_on_sources_that_share_columns(both
         for key in ("relevance", "relevance_low", "drop", "gain"):
             assert one[key] == pytest.approx(other[key])
     assert told(both[3][0]) == told(both[3][1])
-
-
-def test_sources_that_share_columns_are_left_out_together_and_singly(both):
-    model, frame, kind, (fast, _) = both
-    found = fast.facts["sources"]
-    rows = {row["name"]: row for row in found["rows"]}
-    numbers = [name for name in frame if name != "site"]
-    assert all(rows[name]["drop"] < 0.5 * found["units"][0]["drop"] for name in [*numbers, "all numbers"])
-    cut = list(StratifiedKFold(4, shuffle=True, random_state=0).split(frame, kind))
-    own = relevance(model, frame, kind, cv=cut, sources={"n": [*numbers, "all numbers"], "site": "site"}, kernels=False)
-    own = {row["name"]: row for row in own.table()}
-    assert found["units"][0]["drop"] == pytest.approx(own["n"]["drop"]) and found["units"][0]["drop"] > 0.2
-    assert rows["site"]["relevance"] == pytest.approx(own["site"]["relevance"])
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def _joins(between):
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
-    distance = np.maximum(1.0 - 0.5 * (between + between.T), 0.0)
+    distance = np.maximum(1.0 - between, 0.0)
     np.fill_diagonal(distance, 0.0)
     members = [[i] for i in range(len(between))]
     joins = []

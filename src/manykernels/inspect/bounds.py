@@ -11,11 +11,12 @@ for even p*, but it holds for every integer r = p*: against Gaussian signs E(σ�
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from .._validation import check_integer, check_number
 
 __all__ = [
     "block_norm", "convert", "empirical_rademacher", "free_norm_bound", "generalization_bound", "margin_bound",
@@ -48,10 +49,10 @@ def convert(complexity: float, p: float, q: float, M: int) -> float:
     >>> round(bounds.convert(0.1, p=2, q=1, M=16), 6)
     0.2
     """
-    p, q, M = _exponent("p", p), _exponent("q", q), _count("M", M)
+    p, q, M = _exponent("p", p), _exponent("q", q), check_integer("M", M)
     if q > p:
         raise ValueError(f"q must be at most p, got q={q} and p={p}: the conversion goes from small exponents to large")
-    return _number("complexity", complexity, zero=True) * float(np.sqrt(M ** (1 / q - 1 / p)))
+    return check_number("complexity", complexity, closed="left") * float(np.sqrt(M ** (1 / q - 1 / p)))
 
 
 def rademacher(p: float, n: int, M: int, R: float = 1.0, norm: float = 1.0) -> float:
@@ -84,8 +85,8 @@ def rademacher(p: float, n: int, M: int, R: float = 1.0, norm: float = 1.0) -> f
     >>> round(bounds.rademacher(p=1, n=1000, M=10), 3)
     0.092
     """
-    p, n, M = _exponent("p", p), _count("n", n), _count("M", M, least=2)
-    R, norm = _number("R", R), _number("norm", norm)
+    p, n, M = _exponent("p", p), check_integer("n", n), check_integer("M", M, 2)
+    R, norm = check_number("R", R), check_number("norm", norm)
     growth = min(np.e * np.ceil(np.log(M)), _above_conjugate(p))
     return norm * R * float(np.sqrt(CONSTANT * M ** (1 - 1 / p) * growth / n))
 
@@ -127,8 +128,9 @@ def generalization_bound(
     >>> round(bounds.generalization_bound(0.1, p=1, n=100_000, M=10), 3)
     0.141
     """
-    L, delta, risk = _number("lipschitz", lipschitz), _probability("delta", delta), _risk(risk)
-    deviation = np.sqrt(np.log(2 / delta) / (2 * _count("n", n)))
+    L, delta = check_number("lipschitz", lipschitz), check_number("delta", delta, 0, 1)
+    risk = check_number("risk", risk, 0, 1, "both")
+    deviation = np.sqrt(np.log(2 / delta) / (2 * check_integer("n", n)))
     return risk + 4 * L * rademacher(p, n, M, R, norm) + float(deviation)
 
 
@@ -156,7 +158,7 @@ def margin_risk(y: ArrayLike, f: ArrayLike, gamma: float = 1.0) -> float:
     >>> bounds.margin_risk([1, 1, -1, -1], [2.0, 0.5, -1.0, 1.0])
     0.375
     """
-    y, f, gamma = np.asarray(y, dtype=float), np.asarray(f, dtype=float), _number("gamma", gamma)
+    y, f, gamma = np.asarray(y, dtype=float), np.asarray(f, dtype=float), check_number("gamma", gamma)
     if y.ndim != 1 or y.shape != f.shape or not len(y) or not np.isin(y, (-1, 1)).all():
         raise ValueError(f"y must hold labels ±1, one for each f; got shapes {y.shape} and {f.shape}")
     return float(np.mean(np.clip(1 - y * f / gamma, 0.0, 1.0)))
@@ -188,7 +190,7 @@ def margin_bound(
     >>> round(bounds.margin_bound(0.1, p=1, n=100_000, M=10, gamma=0.5), 3)
     0.178
     """
-    return generalization_bound(risk, p, n, M, R, 1 / _number("gamma", gamma), delta, norm)
+    return generalization_bound(risk, p, n, M, R, 1 / check_number("gamma", gamma), delta, norm)
 
 
 def free_norm_bound(
@@ -216,8 +218,8 @@ def free_norm_bound(
     >>> round(bounds.free_norm_bound(0.1, p=1, n=100_000, M=10, norm=3.0), 3)
     0.254
     """
-    k = int(np.ceil(np.log2(_number("norm", norm))))
-    share = _probability("delta", delta) / (3 * (abs(k) + 1) ** 2)
+    k = int(np.ceil(np.log2(check_number("norm", norm))))
+    share = check_number("delta", delta, 0, 1) / (3 * (abs(k) + 1) ** 2)
     return margin_bound(risk, p, n, M, R, gamma, share, 2.0**k)
 
 
@@ -339,7 +341,7 @@ def empirical_rademacher(
     K, p = np.asarray(matrices, dtype=float), _exponent("p", p)
     if K.ndim != 3 or K.shape[1] != K.shape[2]:
         raise ValueError(f"matrices must have shape (M, n, n), got {K.shape}")
-    draws, norm = _count("draws", draws, least=2), _number("norm", norm)
+    draws, norm = check_integer("draws", draws, 2), check_number("norm", norm)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], (draws, K.shape[1]))
     forms = np.maximum(np.einsum("di,mij,dj->dm", signs, K, signs, optimize=True), 0.0)
     values = norm / K.shape[1] * np.sqrt(np.linalg.norm(forms, _conjugate(p), axis=1))
@@ -356,35 +358,5 @@ def _above_conjugate(p):
     return r if 1 < r < np.inf and p == r / (r - 1) else np.ceil(_conjugate(p))
 
 
-def _real(value):
-    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and not np.isnan(value)
-
-
 def _exponent(name, p):
-    if not _real(p) or not p >= 1:
-        raise ValueError(f"{name} must be a number with 1 <= {name} <= inf, got {p!r}")
-    return float(p)
-
-
-def _count(name, value, least=1):
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
-    return int(value)
-
-
-def _number(name, value, zero=False):
-    if not _real(value) or not np.isfinite(value) or not (value > 0 or (zero and value == 0)):
-        raise ValueError(f"{name} must be a {'non-negative' if zero else 'positive'} number, got {value!r}")
-    return float(value)
-
-
-def _probability(name, value):
-    if not _real(value) or not 0 < value < 1:
-        raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}")
-    return float(value)
-
-
-def _risk(value):
-    if not _real(value) or not 0 <= value <= 1:
-        raise ValueError(f"risk must lie in [0, 1], the range of the loss; got {value!r}")
-    return float(value)
+    return check_number(name, p, 1, closed="both")

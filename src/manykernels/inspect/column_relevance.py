@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from .._validation import check_choice
 from ..estimators.check_inputs import take_examples
-from ..kernels.annotated import NamedMatrix
 from ..kernels.views import Views
 from .fold import Fold
 from .held_out import measure_rows, name_of, read_folds
@@ -86,23 +84,17 @@ class _Column(NamedTuple):
 
 
 class _ColumnFold(Fold):
-    def permuted(self, rows, draws):
-        """The scores with one column permuted for some kernels alone, (rows, draws)."""
-        every, parts = self.every, self.parts(self.every)
-        decision, _ = self.decisions([every, self.solve(np.zeros(self.M, bool))])  # to the digit as in `shuffled`
+    def moves(self, row):
+        return row.wanted & False, row.wanted
+
+    def recomputed(self, rows, cuts, draws):
         again, order = np.tile(np.arange(self.n_test), len(draws)), np.concatenate(draws)
-        found, same = [], self.score(decision)
-        for row in rows:
-            if not every.theta[:, row.wanted].any():
-                found.append([same] * len(draws))
-                continue
-            X = _moved(self.X, row.view, row.at, again, order)
-            zero = np.zeros(len(every.b))
-            f = self.plan.decide(every.a, every.theta * row.wanted, zero, self.plan.read(self.model, X))
-            others = decision - self.adjustment.rest(parts[:, :, row.wanted].sum(axis=2).T)
-            anew = self.adjustment.rest(f.T.reshape(len(draws), self.n_test, -1))
-            found.append([self.score(others + one) for one in anew])
-        return np.array(found)
+        a, theta, found = self.every.a, self.every.theta, {}
+        for k, row in enumerate(rows):
+            if cuts[k].any():
+                f = self.decide(self.plan, a, theta * cuts[k], _moved(self.X, row.view, row.at, again, order))
+                found[k] = f.reshape(len(draws), self.n_test, -1)
+        return found
 
 
 def _places(kernels, chosen, X):
@@ -124,22 +116,12 @@ def _places(kernels, chosen, X):
 def _moved(X, view, column, rows, order):
     """The examples `rows` of X, with this column of a view, None for the only table, of the examples `order`."""
     if view is None:
-        return _mixed(take_examples(X, rows), take_examples(X, order), column)
+        return mixed(take_examples(X, rows), take_examples(X, order), [column])
     if not isinstance(X, Views):
-        one = _mixed(take_examples(X[view], rows), take_examples(X[view], order), column)
+        one = _moved(X[view], None, column, rows, order)
         return {name: one if name == view else take_examples(x, rows) for name, x in X.items()}
     parts = {name: X[rows][name] for name in X.names}  # each draw has all examples, with and without the view
-    parts[view] = _mixed(parts[view], X[order][view], column)
+    parts[view] = mixed(parts[view], X[order][view], [column])
     return Views(
         parts, ids={name: np.flatnonzero(X.present[name][rows]) for name in parts}, examples=np.arange(len(rows))
     )
-
-
-def _mixed(X, other, column):
-    if isinstance(X, NamedMatrix):
-        return NamedMatrix(_mixed(X.matrix, other.matrix, column), X.columns)
-    if not sp.issparse(X):
-        return mixed(X, other, [column])
-    out = X.tolil()
-    out[:, [column]] = other.tolil()[:, [column]]
-    return out.tocsr()

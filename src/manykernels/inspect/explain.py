@@ -127,9 +127,11 @@ class _Source:
                 else "model has no kernel on sequences: explain models of strings.Spectrum, GappedKmer and others."
             )
         self.plan = next(iter(known.values()))
-        part = X if self.plan.name is None else X[self.plan.name]
-        if is_frame(part) and not is_pandas(part):
-            raise ValueError(f"X is a frame of {type(part).__module__}: give a frame of pandas, or a dict of columns.")
+        self.part = X if self.plan.name is None else X[self.plan.name]
+        if is_frame(self.part) and not is_pandas(self.part):
+            raise ValueError(
+                f"X is a frame of {type(self.part).__module__}: give a frame of pandas, or a dict of columns."
+            )
         self.reads = np.array([any(self._touched(p) for p in _plans(kernels.view_plans[v])) for v in kernels.view_of])
         self.sequences = self._read(kernels)
 
@@ -150,23 +152,20 @@ class _Source:
         return Sequences.encode(self._column(), *self.plan.encoding) if found is None else found
 
     def _column(self):
-        part = self.X if self.plan.name is None else self.X[self.plan.name]
-        if self.plan.columns is None:
+        part, columns = self.part, self.plan.columns
+        if columns is None:
             return part
-        return list(part.iloc[:, self.plan.columns[0]]) if is_frame(part) else np.asarray(part)[:, self.plan.columns[0]]
+        return list(part.iloc[:, columns[0]]) if is_frame(part) else np.asarray(part)[:, columns[0]]
 
     def with_sequences(self, rows, copies):
         """The examples `rows` of X with other sequences."""
-        name, columns = self.plan.name, self.plan.columns
-        if name is None and columns is None:
-            return copies
-        part = take(self.X if name is None else self.X[name], rows) if columns is not None else copies
+        name, columns, part = self.plan.name, self.plan.columns, copies
         if columns is not None:
-            part = part.copy()
+            part, texts = take(self.part, rows).copy(), np.array(list(copies), object)
             if is_frame(part):
-                part.isetitem(int(columns[0]), np.array(list(copies), object))
+                part.isetitem(int(columns[0]), texts)
             else:
-                part[:, columns[0]] = np.array(list(copies), object)
+                part[:, columns[0]] = texts
         if name is None:
             return part
         if isinstance(self.X, Mapping):

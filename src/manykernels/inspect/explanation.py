@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -98,11 +98,7 @@ class SequenceExplanation:
 
     def summed(self) -> SequenceExplanation:
         """The explanation with the values of all kernels added up."""
-        if self.values.ndim == 3:
-            return self
-        return SequenceExplanation(
-            self.values.sum(axis=1), self.letters, self.sequences, self.decision, self.base, self.method, self.mode
-        )
+        return self if self.values.ndim == 3 else replace(self, values=self.values.sum(axis=1), kernel_names=None)
 
     def to_modisco(self, ohe_path: str | PathLike[str], shap_path: str | PathLike[str]) -> None:
         """Write the two NPZ files that TF-MoDISco reads: `one_hot` and `hypothetical`, (n, A, L) each."""

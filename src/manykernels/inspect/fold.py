@@ -21,6 +21,7 @@ from ..kernels.auto import auto_kernels
 from ..kernels.view_data import n_examples
 from ._adjustment import Adjustment, untied, without_kernels
 from .sources import columns_seen, mixed, seeing_only, specs_of, spreads, with_one_value
+from .tables import evenly
 
 MAX_ALIGNMENT_ENTRIES = 2**24  # of all kernel matrices that alignments compare
 MAX_ALIGNMENT_EXAMPLES = 250
@@ -148,11 +149,8 @@ class Fold:
         flat = self.flat(wanted, bank) if alone else None
         if plan is None or not machine.solutions:
             return machine, none, 0.0, flat
-        X = self._only(self.X, self._one[1], row.columns, alone)
-        with blas_for(self.n_train, self.model.n_jobs):
-            own = machine.theta[:, which]
-            f = plan.decide(machine.a, own, np.zeros(len(machine.b)), plan.read(self.model, X))
-        return machine, np.isin(np.arange(self.M), which), f.T, flat
+        f = self.decide(plan, machine.a, machine.theta[:, which], self._only(self.X, self._one[1], row.columns, alone))
+        return machine, np.isin(np.arange(self.M), which), f, flat
 
     def split(self, columns, alone=False):
         """Masks (M,) of the kernels that stay if these columns are left out or `alone`, and of those that see less."""
@@ -252,31 +250,39 @@ class Fold:
             f = self.plan.decide(a, theta, b, self._X_read)
         return f.reshape(len(machines), T, -1).swapaxes(1, 2)
 
+    @cached_property
+    def ends(self):
+        """The decisions of all kernels and of none, (2, n_test, T)."""
+        return self.decisions([self.every, self.solve(np.zeros(self.M, bool))])
+
     def permuted(self, rows, draws):
         """The scores of all kernels with the data of one row of a table permuted, (rows, draws).
 
         f is a sum over kernels: the parts of a row's kernels are permuted by `draws` (d, n_test). Kernels that see the
-        row's columns and others are computed anew, at the permuted columns of many rows at a time.
+        row's columns and others are computed anew, at the permuted columns.
         """
-        every = self.every
-        if not every.a.any():
-            constant = np.broadcast_to(every.b.reshape(len(every.b), -1).T, (self.n_test, len(every.b)))
-            return np.full((len(rows), len(draws)), self.score(constant))
-        parts = self.parts(every)
-        decision = (parts.sum(axis=2) + every.b.reshape(len(every.b), -1)).T
-        same, found = self.score(decision), []
-        masks = [(~row.wanted, row.wanted & False) if row.columns is None else self.split(row.columns) for row in rows]
-        moved = self._moved(rows, [cut & every.theta.any(axis=0) for _, cut in masks], draws)
-        for k, (stays, cut) in enumerate(masks):
-            if not every.theta[:, ~stays | cut].any():
+        every, parts = self.every, self.parts(self.every)
+        decision, moves, found = self.ends[0], [self.moves(row) for row in rows], []
+        same = self.score(decision)
+        made = self.recomputed(rows, [anew & every.theta.any(axis=0) for _, anew in moves], draws)
+        for k, (own, anew) in enumerate(moves):
+            if not every.theta[:, own | anew].any():
                 found.append([same] * len(draws))
                 continue
-            own, seen = (self.adjustment.rest(parts[:, :, mask].sum(axis=2).T) for mask in (~stays, cut))
-            anew = self.adjustment.rest(moved[k]) if k in moved else np.zeros((len(draws), 1, 1))
-            found.append([self.score(decision - own + own[o] - seen + f) for o, f in zip(draws, anew, strict=True)])
+            before, seen = (self.adjustment.rest(parts[:, :, mask].sum(axis=2).T) for mask in (own, anew))
+            after = self.adjustment.rest(made[k]) if k in made else np.zeros((len(draws), 1, 1))
+            rest = decision - before - seen
+            found.append([self.score(rest + before[o] + f) for o, f in zip(draws, after, strict=True)])
         return np.array(found)
 
-    def _moved(self, rows, cuts, draws):
+    def moves(self, row):
+        """Masks (M,) of the kernels whose parts are permuted with a row, and of those that are computed anew."""
+        if row.columns is None:
+            return row.wanted, row.wanted & False
+        stays, cut = self.split(row.columns)
+        return ~stays, cut
+
+    def recomputed(self, rows, cuts, draws):
         """{k: (draws, n_test, T)}: the part of the kernels cuts[k] with the columns of rows[k] in each order."""
         every, found = self.every, {}
         again, order = np.tile(np.arange(self.n_test), len(draws)), np.concatenate(draws)
@@ -292,11 +298,14 @@ class Fold:
                     block = np.arange(len(X)) // len(order) == at
                     here = np.where(block, np.tile(order, len(some)), np.tile(again, len(some)))
                     X = mixed(X, take_examples(self.X, here), rows[k].columns)
-                with blas_for(self.n_train, self.model.n_jobs):
-                    theta, zero = every.theta * cuts[some[0]], np.zeros(len(every.b))
-                    f = self.plan.decide(every.a, theta, zero, self.plan.read(self.model, X))
-                found |= dict(zip(some, f.T.reshape(len(some), len(draws), self.n_test, -1), strict=True))
+                f = self.decide(self.plan, every.a, every.theta * cuts[some[0]], X)
+                found |= dict(zip(some, f.reshape(len(some), len(draws), self.n_test, -1), strict=True))
         return found
+
+    def decide(self, plan, a, theta, X):
+        """Σ_m f_m at the examples X, (n, T), for the kernels of a plan."""
+        with blas_for(self.n_train, self.model.n_jobs):
+            return plan.decide(a, theta, np.zeros(len(a)), plan.read(self.model, X)).T
 
     def parts(self, machine):
         """The part of each kernel in the decisions of a machine at the held-out examples, (T, n_test, M)."""
@@ -351,8 +360,7 @@ class Fold:
     def _some(self):
         """Evenly spread training examples, which alignments compare."""
         n = self.bank.n
-        size = int(min(n, MAX_ALIGNMENT_EXAMPLES, max(np.sqrt(MAX_ALIGNMENT_ENTRIES / (2 * self.M)), 50)))
-        return np.unique(np.linspace(0, n - 1, size).astype(int))
+        return evenly(n, int(min(MAX_ALIGNMENT_EXAMPLES, max(np.sqrt(MAX_ALIGNMENT_ENTRIES / (2 * self.M)), 50))))
 
     def flat(self, wanted, bank=None):
         """The sum of the kernels in the mask (M,) on some examples, centred, without the diagonal, of norm 1, flat.

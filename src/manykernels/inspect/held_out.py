@@ -127,7 +127,7 @@ def relevance(
     first = fold(0)
     rows = read_sources(model, first, sources, kernels)
     shared, overlapping = shared_columns(first, rows), overlapping_sources(first, rows)
-    anew = rows[0].columns is not None or not few_entries(first, len(orders))
+    anew = rows[0].columns is not None or float(first.M) * first.n_train**2 * len(orders) > MAX_REFIT_ENTRIES
     many = most_refits(len(orders)) if refits is None and anew else refits
     kept = {0: first}
     del first
@@ -229,8 +229,11 @@ def measure_rows(
             [k for k in np.argsort(-worth, kind="stable") if rows[k].kind == kind] for kind in ("source", "kernel")
         ]
         chosen = np.sort([k for own in kinds for k in own[:refits]]).astype(int)
-        jobs = [delayed(_refitted)(again, k, found[k]["every"], rows, chosen, orders[k]) for k in range(folds)]
-        for one, more in zip(found, Parallel(n_jobs)(jobs), strict=True):
+
+        def refit(k):
+            return refitted(again(k, found[k]["every"]), rows, chosen, orders[k])
+
+        for one, more in zip(found, Parallel(n_jobs)(delayed(refit)(k) for k in range(folds)), strict=True):
             one |= more  # gap and short include the fit of all kernels
     result = Relevance.of(rows, found, level, scoring)
     result.groups = find_groups(result, rows, found, again, n_jobs)
@@ -242,19 +245,9 @@ def small_enough(fold, folds):
     return fold.kernel_bytes() * folds <= MAX_KEPT_BYTES
 
 
-def few_entries(fold, folds):
-    """Whether the kernels of all folds have so few entries that every source is refitted by default."""
-    return float(fold.M) * fold.n_train**2 * folds <= MAX_REFIT_ENTRIES
-
-
-def _refitted(fold, k, every, *given):
-    return refitted(fold(k, every), *given)
-
-
 def shuffled(fold, rows, orders):
     """The measurements of one fold without refits: arrays (rows,), and the scores of all and of no kernels."""
-    ends = [fold.every, fold.solve(np.zeros(fold.M, bool))]
-    scores = [fold.score(f) for f in fold.decisions(ends)]
+    scores = [fold.score(f) for f in fold.ends]
     lost = scores[0] - fold.permuted(rows, orders)  # the mean of equal scores may differ from them by rounding
     return dict(
         all=scores[0], nothing=scores[1], permuted=scores[0] - lost.mean(axis=1),

@@ -11,40 +11,12 @@ from typing import Any
 import numpy as np
 
 from .._pictures import note, panels, plain, render
-from .sequence_plots import LETTER_COLOURS, draw_letters
+from .sequence_plots import LETTER_COLOURS, draw_letters, stacked
 
 COLUMN, HEIGHT = 16, 56  # of a logo, in pixels
 CAPITAL = 7.16  # the height of a capital of 10 pixels in Arial
 WIDTHS = {"A": 7.2, "C": 7.2, "G": 7.8, "T": 6.1, "U": 7.2, "I": 2.8, "W": 9.4, "M": 8.3}  # of capitals of 10 pixels
 CLEAR = 0.5  # the least probability of a letter in a consensus
-
-
-def motif_page(motifs: Any, title: str) -> str:
-    """The whole page as text."""
-    bits = np.log2(len(motifs.letters))
-    return render("inspect/motif_page.html.jinja", motifs=motifs, title=title, bits=bits, stacks=stacks,
-                  colours=LETTER_COLOURS)  # fmt: skip
-
-
-def stacks(heights: np.ndarray, letters: str, most: float = 0.0) -> dict[str, Any]:
-    """The letters of a logo, each as high as its entry of `heights` (w, A), in a picture of `most` or more.
-
-    {"width", "height", "zero": the height of the line, "glyphs": [(letter, x, foot, scale across, scale along)]}
-    """
-    up, down = (np.where(sign * heights > 0, sign * heights, 0).sum(axis=1).max() for sign in (1, -1))
-    scale = HEIGHT / max(up, down, most, 1e-300)
-    glyphs = []
-    for x, row in enumerate(heights):
-        for sign in (1, -1):
-            level = 0.0
-            for z in sorted(np.flatnonzero(sign * row > 0), key=lambda z: abs(row[z])):
-                size = abs(row[z]) * scale
-                foot = HEIGHT - level if sign > 0 else HEIGHT + level + size
-                level += size
-                if size >= 0.5:  # pixels
-                    across = 0.94 * COLUMN / WIDTHS.get(letters[z], 6.9)
-                    glyphs.append((letters[z], (x + 0.5) * COLUMN, foot, across, size / CAPITAL))
-    return {"width": COLUMN * len(heights), "height": HEIGHT + down * scale + 1, "zero": HEIGHT, "glyphs": glyphs}
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,8 +217,9 @@ class Motifs:
 
     def to_html(self, path: str | PathLike[str], title: str = "Motifs") -> None:
         """Write a page with the logos, the supports and the distances of the motifs; it needs no other file."""
+        own = dict(title=title, bits=np.log2(len(self.letters)), stacks=stacks, colours=LETTER_COLOURS)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(motif_page(self, title))
+            file.write(render("inspect/motif_page.html.jinja", motifs=self, **own))
 
     def plot(self, ax: Any = None) -> Any:
         """Logos of the motifs, one a row: information in bits, and mean contributions. Returns the axes (M, 2)."""
@@ -277,3 +250,18 @@ def _distance(one, other):
         seen.update(np.unique(np.where(ahead > 0, there - start, behind)).tolist())
     distance, count = max(seen.items(), key=lambda item: (item[1], -abs(item[0])), default=(0, 0))
     return count, distance
+
+
+def stacks(heights: np.ndarray, letters: str, most: float = 0.0) -> dict[str, Any]:
+    """The letters of a logo, each as high as its entry of `heights` (w, A), in a picture of `most` or more.
+
+    {"width", "height", "zero": the height of the line, "glyphs": [(letter, x, foot, scale across, scale along)]}
+    """
+    up, down = (np.where(sign * heights > 0, sign * heights, 0).sum(axis=1).max() for sign in (1, -1))
+    scale = HEIGHT / max(up, down, most, 1e-300)
+    glyphs = []
+    for x, z, low, high in stacked(heights * scale):
+        if high >= 0.5:  # pixels
+            across = 0.94 * COLUMN / WIDTHS.get(letters[z], 6.9)
+            glyphs.append((letters[z], (x + 0.5) * COLUMN, HEIGHT - low, across, high / CAPITAL))
+    return {"width": COLUMN * len(heights), "height": HEIGHT + down * scale + 1, "zero": HEIGHT, "glyphs": glyphs}

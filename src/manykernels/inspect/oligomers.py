@@ -18,6 +18,7 @@ import numpy as np
 from .._threads import run_blocks
 from ..sequences import Sequences
 from .sequences import words
+from .tables import numbers_table
 
 MAX_POIM_ENTRIES = 2**27  # of a matrix; a single position needs about eight times its own entries
 
@@ -150,16 +151,9 @@ def top_kmers_table(model: Any, k: int, n: int = 20, background: Any = None, lab
     >>> top_kmers_table(model, 2, n=5).row_count
     5
     """
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=f"Words of {k} letters that move the decision most")
-    table.add_column("word")
-    for column in ("position", "change of the decision"):
-        table.add_column(column, justify="right")
-    for word, position, change in top_kmers(model, k, n, background, label):
-        table.add_row(Text(word), str(position), f"{change:+.4f}")
-    return table
+    rows = [(word, str(p), f"{change:+.4f}") for word, p, change in top_kmers(model, k, n, background, label)]
+    title = f"Words of {k} letters that move the decision most"
+    return numbers_table(title, "word", ("position", "change of the decision"), rows)
 
 
 def _rows(model, k, background, label, use, keep=False):

@@ -210,17 +210,21 @@ class Relevance:
         ax = plain(panels(ax, 1, 1, (7.2, 1.2 + 0.5 * len(shown)))[1][0, 0])
         looks = (("gain", "alone", "s"), ("permute", "permuted", "o"), ("drop", "left out", "D"))
         for k, (measure, label, marker) in enumerate(looks if self.refitted.any() else looks[1:2]):
-            spread = self.measure(measure)
             place = np.arange(len(shown)) + (0.2 * (k - 1) if self.refitted.any() else 0.0)
-            reach = np.abs(np.array([spread.low[shown], spread.high[shown]]) - spread.mean[shown])
-            look = dict(fmt=marker, color=COLOURS[k], markersize=5, capsize=2, label=label)
-            ax.errorbar(spread.mean[shown], place, xerr=reach, **look)
-        ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
+            self.draw(ax, measure, shown, place, fmt=marker, color=COLOURS[k], label=label)
         rows_of(ax, [f"{short(self.names[m], 24)} ({self.weights[m]:.0%} of weight)" for m in shown], 60)
         ax.set_xlabel(f"change of the {self.scoring}, {self.level:.0%} intervals over {self.n_splits} folds")
         note(ax, left_out(len(shown), len(rows), f"{kind}s"))
         legend(ax, 3)
         return ax
+
+    def draw(self, ax: Any, measure: str, rows: list[int], place: Any, **look: Any) -> None:
+        """Draw a measure of these rows with its intervals, and a line at 0."""
+        spread = self.measure(measure)
+        reach = np.abs(np.array([spread.low[rows], spread.high[rows]]) - spread.mean[rows])
+        reach = None if np.isnan(reach).any() else reach
+        ax.errorbar(spread.mean[rows], place, xerr=reach, markersize=5, capsize=2, **look)
+        ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
 
     def _cells(self):
         """(head, rows of text, lines below): the first rows of each kind, and a line that counts the others."""

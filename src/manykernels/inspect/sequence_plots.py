@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -170,16 +171,22 @@ def draw_letters(ax: Any, Q: np.ndarray, letters: str, first: int = 0) -> None:
         colour = LETTER_COLOURS.get(letter, "#444444")
         ax.add_patch(PathPatch(path.transformed(move.translate(x - 0.46, low)), fc=colour, lw=0))
 
-    for x, row in enumerate(Q, first):
-        for sign in (1, -1):
-            level = 0.0
-            for z in sorted(np.flatnonzero(sign * row > 0), key=lambda z: abs(row[z])):
-                draw(letters[z], x, min(level, level + row[z]), abs(row[z]))
-                level += row[z]
+    for x, z, low, height in stacked(Q):
+        draw(letters[z], first + x, low, height)
     up, down = (np.where(sign * Q > 0, Q, 0).sum(axis=1) for sign in (1, -1))
     low, high = (1.08 * down.min(), 1.08 * up.max()) if Q.any() else (-1.0, 1.0)
     ax.set(xlim=(first - 0.6, first + len(Q) - 0.4), ylim=(low, high))
     ax.axhline(0, color="black", lw=0.8)
+
+
+def stacked(Q: np.ndarray) -> Iterator[tuple[int, int, float, float]]:
+    """(place, letter, low, height) of letters as high as Q (L, A), the smallest next to the line 0."""
+    for x, row in enumerate(Q):
+        for sign in (1, -1):
+            level = 0.0
+            for z in sorted(np.flatnonzero(sign * row > 0), key=lambda z: abs(row[z])):
+                yield x, z, min(level, level + row[z]), abs(row[z])
+                level += row[z]
 
 
 def _check(poim):

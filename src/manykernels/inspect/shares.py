@@ -15,6 +15,7 @@ from ..kernels.view_data import n_examples
 from ._games import GamePart, counts_columns, divided, split_views, terms_of
 from .displays.base import check_fitted, class_names, members_of
 from .shares_result import FeatureShares
+from .tables import evenly, heaviest
 
 MAX_ROWS = 100  # examples of a report
 
@@ -121,13 +122,12 @@ def source_columns(model: Any, X: Any, members: np.ndarray, most: float) -> list
         n, rows = n_examples(X), int(most // max(model.predictor_.sizes()[0] * width, 1))
         if min(rows, n) < 10:
             return []
-        some = np.unique(np.linspace(0, n - 1, min(n, rows, MAX_ROWS)).astype(int))
+        some = evenly(n, min(rows, MAX_ROWS))
         names, values, _ = _source_shares(model, take_examples(X, some), None, members)
     except ValueError:
         return []
     size = np.abs(values).mean(axis=(0, 2))
-    order = np.argsort(-size, kind="stable")
-    return [(names[p], float(size[p] / size.sum())) for p in order if size[p] > 0] if len(names) > 1 else []
+    return [(names[p], float(size[p] / size.sum())) for p in heaviest(size)] if len(names) > 1 else []
 
 
 def _kernel_list(model):

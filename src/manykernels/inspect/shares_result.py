@@ -9,6 +9,7 @@ import numpy as np
 
 from .._pictures import COLOURS, GREY, height, left_out, note, panels, plain, rows_of, short
 from .._validation import check_choice, check_integer
+from .tables import evenly, heaviest
 
 KINDS = ("bar", "beeswarm", "waterfall")
 MAX_DOTS = 2000  # examples of a beeswarm
@@ -71,21 +72,23 @@ class FeatureShares:
 
     def of(self, source: str | None = None, output: Any = None) -> np.ndarray:
         """The values (n, P) of one source, None for all together, in one output, which may be None if it is the one."""
-        check_choice("source", source, (None, *self.sources))
-        values = self.values if source is None else self.parts[self.sources.index(source)]
+        values = self._part(source)
         if not self.outputs:
             return values
         if str(output) not in self.outputs:
             raise ValueError(f"output={output!r}: the model has several outputs, give one of {self.outputs}.")
         return values[..., self.outputs.index(str(output))]
 
+    def _part(self, source):
+        """The values (n, P) or (n, P, T) of one source, None for all together."""
+        check_choice("source", source, (None, *self.sources))
+        return self.values if source is None else self.parts[self.sources.index(source)]
+
     def top(self, many: int = 10, source: str | None = None) -> list[tuple[str, float]]:
         """[(column, mean |value| over examples and outputs)] of the columns that count most."""
-        values = self.values if source is None else self.of(source) if not self.outputs else (
-            self.parts[self.sources.index(source)])  # fmt: skip
+        values = self._part(source)
         size = np.abs(values).reshape(len(values), len(self.names), -1).mean(axis=(0, 2))
-        order = np.argsort(-size, kind="stable")[:many]
-        return [(self.names[p], float(size[p])) for p in order if size[p] > 0]
+        return [(self.names[p], float(size[p])) for p in heaviest(size, many)]
 
     def to_frame(self, output: Any = None) -> Any:
         """The values of one output as a pandas DataFrame, an example a row, a column for each column."""
@@ -118,8 +121,7 @@ class FeatureShares:
                 raise ValueError(f"i={i!r}: give the number of one of {len(values)} examples.")
             largest = np.abs(values[i])
         size = np.abs(values).mean(axis=0) if largest is None else largest
-        order = np.argsort(-size, kind="stable")
-        shown = order[size[order] > 0][:top]
+        shown = heaviest(size, top)
         width = 7.2
         ax = plain(panels(ax, 1, 1, (width, height(len(shown)) + 0.4 * (kind == "waterfall")))[1][0, 0])
         what = "the decision" if source is None else f"the part of {short(source)}"
@@ -137,7 +139,7 @@ class FeatureShares:
 
     def _swarm(self, ax, values, size, shown):
         """Dots side by side where they would cover each other; grey if the column has no numbers."""
-        rows = np.unique(np.linspace(0, len(values) - 1, min(len(values), MAX_DOTS)).astype(int))
+        rows = evenly(len(values), MAX_DOTS)
         ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
         dots = None
         for k, p in enumerate(shown):

@@ -4,17 +4,18 @@ The kernels of a table may overlap, such as kernels on all columns beside kernel
 smallest set of columns: columns that the same kernels see. Taking it away changes every kernel that sees it.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils.validation import _is_fitted
 
 from ..estimators.check_inputs import take_examples
+from ..kernels.annotated import NamedMatrix
 from ..kernels.frames import is_frame, is_pandas, missing_entries
 from ..kernels.metric import MetricKernel
 from ..kernels.spec import KernelSpec, as_spec
@@ -74,6 +75,12 @@ def _label(X, plan, columns):
 
 def mixed(X: Any, other: Any, columns: Collection[int]) -> Any:
     """The table X (n, d) with these columns of the table `other`, of the same rows and columns."""
+    if isinstance(X, NamedMatrix):
+        return NamedMatrix(mixed(X.matrix, other.matrix, columns), X.columns)
+    if sp.issparse(X):
+        out, where = X.tolil(), list(columns)
+        out[:, where] = other.tolil()[:, where]
+        return out.tocsr()
     if not is_frame(X):
         out, where = X.copy(), list(columns)
         out[:, where] = other[:, where]
@@ -86,12 +93,16 @@ def mixed(X: Any, other: Any, columns: Collection[int]) -> Any:
     return out
 
 
+def entries_of(X: Any, k: int) -> np.ndarray:
+    """The entries (n,) of a column of a table, by its position."""
+    return X[:, k] if not is_frame(X) else (X.iloc[:, k] if is_pandas(X) else X.get_columns()[k]).to_numpy()
+
+
 def with_one_value(X: Any) -> Any:
     """The table X with the first known entry of each column in all its rows."""
     first: dict[int, list[int]] = {}
     for k in range(X.shape[1]):
-        entries = X[:, k] if not is_frame(X) else (X.iloc[:, k] if is_pandas(X) else X.get_columns()[k]).to_numpy()
-        first.setdefault(int(np.argmin(missing_entries(entries))), []).append(k)
+        first.setdefault(int(np.argmin(missing_entries(entries_of(X, k)))), []).append(k)
     out = X
     for row, columns in first.items():
         out = mixed(out, take_examples(X, np.full(n_examples(X), row)), columns)
@@ -278,7 +289,7 @@ def shared_columns(fold: Any, rows: list[Row]) -> list[Shared]:
         }
         return [Shared(name, others, True) for name, others in spans.items() if len(others) > 1]
     needs = [kernel_list.needs(row.wanted) for row in sources]
-    by_size = sorted(range(len(sources)), key=lambda k: -_size(needs[k]))
+    by_size = sorted(range(len(sources)), key=lambda k: -size_of(needs[k]))
     found = []
     for at, k in enumerate(by_size):
         near = [j for j in by_size[at + 1 :] if _meet(needs[k], needs[j])]
@@ -298,9 +309,10 @@ def joined_sources(
     sources, and `views` a view to the first such view. Sources that share kernels were asked for by the user, and are
     not grouped.
     """
-    alone = [[k] for k in range(len(rows))]
+    from scipy.sparse.csgraph import connected_components
+
     if kernel_list is None or len(rows) < 2 or np.sum([row.wanted for row in rows], axis=0).max() > 1:
-        return alone
+        return [[k] for k in range(len(rows))]
     needs = [kernel_list.needs(row.wanted) if row.columns is None else {None: set(row.columns)} for row in rows]
     first: dict[Any, Any] = views or {}
     read = [[(first.get(view, view), columns) for view, columns in need.items()] for need in needs]
@@ -309,24 +321,18 @@ def joined_sources(
         {(view, c) for view, own in need for c in ([None] if view in whole else [same.get(c, c) for c in own or ()])}
         for need in read
     ]
-    places: dict[Any, list[int]] = {}
-    for k, own in enumerate(seen):
-        for place in own:
-            places.setdefault(place, []).append(k)
-    home = list(range(len(rows)))
-    found: dict[int, list[int]] = dict(enumerate(alone))
-    for k, own in enumerate(seen):
-        common = Counter(j for place in own for j in places[place] if j < k)
-        for j, count in sorted(common.items()):
-            if home[j] != home[k] and count >= MIN_SHARED * min(len(own), len(seen[j])):
-                keep, go = sorted((home[j], home[k]))
-                for i in found[go]:
-                    home[i] = keep
-                found[keep] += found.pop(go)
-    return [sorted(group) for group in found.values()]
+    place = {one: c for c, one in enumerate(set().union(*seen))}
+    at, ends = [place[one] for own in seen for one in own], np.cumsum([0, *map(len, seen)])
+    sees = sp.csr_array((np.ones(len(at)), np.array(at, int), ends), (len(rows), len(place)))
+    common = (sees @ sees.T).toarray()
+    size = np.diagonal(common)
+    near = (common > 0) & (common >= MIN_SHARED * np.minimum.outer(size, size))
+    label = connected_components(near)[1]
+    return [np.flatnonzero(label == group).tolist() for group in range(label.max() + 1)]
 
 
-def _size(needs):
+def size_of(needs: dict[Any, Any]) -> float:
+    """The number of columns that {view: columns, None for all} holds."""
     return sum(np.inf if columns is None else len(columns) for columns in needs.values())
 
 

@@ -20,9 +20,8 @@ from ..estimators.plan import bank_of
 from ..estimators.search import grid_of_C
 from ..estimators.shared_kernels import views_or
 from ..inner.systems import blas_for
-from ..kernels.normalize import centred_products, cosines
 from ..kernels.view_data import n_examples
-from .displays.alignment_display import target_rows
+from .displays.alignment_display import aligned, target_rows
 from .relevance_result import spread_of
 
 NORMS = (1.0, 4 / 3, 2.0, np.inf)
@@ -202,18 +201,6 @@ def _errors(scores, overlap):
 
 def _alignments(model, X, y, real):
     """(centred alignments with the targets (M,), their mean between the best aligned kernels)."""
-    Y = target_rows(y, not real)
-    best = model.best_estimator_
-    bank = bank_of(best, X)
-    target, squares, norm = centred_products(bank, Y)
-    found = np.divide(target, np.sqrt(squares * norm), out=np.zeros_like(target), where=squares * norm > 0)
-    top = np.sort(np.argsort(-found, kind="stable")[:MAX_COMPARED_KERNELS])
-    top = top[squares[top] > 0]
-    if len(top) < 2:
-        return found, 1.0
-    part = bank.restrict(np.arange(bank.n), top)
-    own = dict(bank=bank, kernels=top) if part is None else dict(bank=part)
-    grams = centred_products(Y=Y, pairs=True, **own)[1]
-    cosine, alive = cosines(grams), np.diagonal(grams) > 0
-    pairs = alive.sum() * (alive.sum() - 1)
-    return found, float((cosine.sum() - alive.sum()) / pairs) if pairs else 1.0
+    found, which, between = aligned(bank_of(model.best_estimator_, X), target_rows(y, not real), MAX_COMPARED_KERNELS)
+    pairs = len(which) * (len(which) - 1)
+    return found, float((between.sum() - np.trace(between)) / pairs) if pairs else 1.0

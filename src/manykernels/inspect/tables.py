@@ -37,10 +37,10 @@ def mean_shares(several: list[dict[str, dict[str, float]]]) -> dict[str, dict[st
     return {source: dict(sorted(own.items(), key=lambda item: -item[1])) for source, own in found.items()}
 
 
-def said(source: str, shares: dict[str, float], top: int = 5) -> str:
-    """A sentence on the columns that count most."""
-    some = ", ".join(f"{short(column, 24)} {share:.0%}" for column, share in list(shares.items())[:top])
-    rest = len(shares) - top
+def said(source: str, shares: dict[str, float]) -> str:
+    """A sentence on the five columns that count most."""
+    some = ", ".join(f"{short(column, 24)} {share:.0%}" for column, share in list(shares.items())[:5])
+    rest = len(shares) - 5
     return f"learned metric of {source}: {some}{f', {rest} more columns' if rest > 0 else ''} of the distances"
 
 
@@ -75,6 +75,31 @@ def chosen_C(model):
     return {} if C is None else {"C": C}
 
 
+def heaviest(size, top=None):
+    """The numbers of the positive entries of `size` (M,), the largest first, at most `top`."""
+    order = np.argsort(-size, kind="stable")
+    return order[size[order] > 0][:top]
+
+
+def evenly(n, most):
+    """At most `most` of the numbers 0 … n − 1, evenly spread, with both ends."""
+    return np.unique(np.linspace(0, max(n - 1, 0), min(n, most)).astype(int))
+
+
+def numbers_table(title, first, others, rows):
+    """A table for `rich.print`: a column of texts, and columns of numbers."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title)
+    table.add_column(first)
+    for column in others:
+        table.add_column(column, justify="right")
+    for text, *numbers in rows:
+        table.add_row(Text(one_line(text)), *numbers)
+    return table
+
+
 def top_weights(model, top=20):
     """Names, weights and shares of the `top` heaviest kernels, heaviest first.
 
@@ -84,8 +109,7 @@ def top_weights(model, top=20):
     check_model(model)
     check_is_fitted(model)
     theta = np.mean(np.atleast_2d(model.kernel_weights_), axis=0)
-    order = np.argsort(-theta, kind="stable")[:top]
-    order = order[theta[order] > 0]
+    order = heaviest(theta, top)
     return [model.kernel_names_[m] for m in order], theta[order], theta[order] / (theta.sum() or 1.0)
 
 
@@ -112,15 +136,9 @@ def weights_table(model: Any, top: int = 20) -> Any:
     >>> [column.header for column in weights_table(MKLClassifier().fit(X, y)).columns]
     ['kernel', 'weight', 'share', 'cumulative']
     """
-    from rich.table import Table
-    from rich.text import Text
-
     names, weights, shares = top_weights(model, top)
     alive = int(np.any(np.atleast_2d(model.kernel_weights_) > 0, axis=0).sum())
-    table = Table(title=f"{alive} of {len(model.kernel_names_)} kernels have weight; the heaviest {len(names)}")
-    table.add_column("kernel")
-    for column in ("weight", "share", "cumulative"):
-        table.add_column(column, justify="right")
-    for name, weight, share, total in zip(names, weights, shares, np.cumsum(shares), strict=True):
-        table.add_row(Text(one_line(name)), f"{weight:.4f}", f"{share:.1%}", f"{total:.1%}")
-    return table
+    title = f"{alive} of {len(model.kernel_names_)} kernels have weight; the heaviest {len(names)}"
+    rows = zip(names, weights, shares, np.cumsum(shares), strict=True)
+    cells = [(name, f"{weight:.4f}", f"{share:.1%}", f"{total:.1%}") for name, weight, share, total in rows]
+    return numbers_table(title, "kernel", ("weight", "share", "cumulative"), cells)

@@ -22,6 +22,7 @@ MAX_SOURCES, MAX_KERNELS, MAX_ALIGNED, MAX_POINTS, MAX_STEPS = 40, 40, 30, 300, 
 MAX_INSIDE = 10  # sources whose columns are shown, the heaviest
 MAX_CLASSES, MAX_PARTS, DEFAULT_EXAMPLES = 12, 6, 6
 Tick = Callable[[str, int, int], None]
+Facts = dict[str, Any]  # numbers and names, which JSON can hold
 
 
 class Case(NamedTuple):
@@ -49,14 +50,12 @@ class Case(NamedTuple):
     def several_tasks(self):
         return optional(self.model, "tasks_") is not None
 
-    def part(self, rows):
-        """(X, y) of some examples; for kernel matrices, their rows and columns."""
+    def take(self, rows):
+        """The case of some examples; for kernel matrices, their rows and columns."""
         X = self.X[np.ix_(rows, rows)] if is_precomputed(self.model) else take_examples(self.X, rows)
-        return X, None if self.y is None else self.y[rows]
-
-    def adjusted(self, rows: np.ndarray) -> dict[str, Any]:
-        """{"covariates": those of these rows} if the model adjusts for some, else {}."""
-        return {} if self.covariates is None else {"covariates": self.covariates.take(rows)}
+        y, groups = (None if own is None else own[rows] for own in (self.y, self.groups))
+        Z = None if self.covariates is None else self.covariates.take(rows)
+        return self._replace(X=X, y=y, groups=groups, covariates=Z)
 
 
 def kind_of(model: Any) -> str:

@@ -12,10 +12,11 @@ from ..inspect.displays.base import members_of
 from ..inspect.displays.decision_display import one_output, with_covariates
 from ..inspect.fold import Fold
 from ..inspect.sources import Row
+from ..inspect.tables import heaviest
 from ..kernels.pairs import Pairs
 from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views
-from ._case import DEFAULT_EXAMPLES, MAX_PARTS, Case
+from ._case import DEFAULT_EXAMPLES, MAX_PARTS, Case, Facts
 from ._rates import group_names, risk_ranks
 
 MAX_EXAMPLES = 24  # on the page
@@ -109,32 +110,34 @@ def ranked(case: Case, model: Any, decision: np.ndarray, rows: np.ndarray) -> tu
 
 def orders(kind: str, value: np.ndarray, error: np.ndarray) -> list[tuple[str, np.ndarray]]:
     """[(reason to show an example, examples in this order)]."""
-    if kind == "regression":
-        return [
-            ("the largest overestimate", np.argsort(-error)),
-            ("the largest underestimate", np.argsort(error)),
-            ("the highest prediction", np.argsort(-value)),
-            ("the lowest prediction", np.argsort(value)),
-            ("among the most exact", np.argsort(np.abs(error))),
-        ]
-    if kind == "survival":
-        return [
-            ("among the highest risks", np.argsort(-value)),
-            ("among the lowest risks", np.argsort(value)),
-            ("in the middle", np.argsort(np.abs(value - np.median(value)))),
-        ]
-    if kind == "one-class":
-        return [
-            ("the farthest outside", np.argsort(value)),
-            ("near the border", np.argsort(np.abs(value))),
-            ("among the most typical", np.argsort(-value)),
-        ]
-    wrong = np.argsort(value)
-    return [
-        ("among the most mistaken", wrong[value[wrong] < 0]),
-        ("a close call", np.argsort(np.abs(value))),
-        ("among the clearest", np.argsort(-value)),
-    ]
+    keys: dict[str, dict[str, np.ndarray]] = {
+        "regression": {
+            "the largest overestimate": -error,
+            "the largest underestimate": error,
+            "the highest prediction": -value,
+            "the lowest prediction": value,
+            "among the most exact": np.abs(error),
+        },
+        "survival": {
+            "among the highest risks": -value,
+            "among the lowest risks": value,
+            "in the middle": np.abs(value - np.median(value)),
+        },
+        "one-class": {
+            "the farthest outside": value,
+            "near the border": np.abs(value),
+            "among the most typical": -value,
+        },
+        "classification": {
+            "among the most mistaken": value,
+            "a close call": np.abs(value),
+            "among the clearest": -value,
+        },
+    }
+    found = [(why, np.argsort(key)) for why, key in keys[kind].items()]
+    if kind == "classification":  # margins are negative if the example is mistaken
+        found[0] = found[0][0], found[0][1][: np.count_nonzero(value < 0)]
+    return found
 
 
 def choose(kind: str, value: np.ndarray, error: np.ndarray, size: int) -> tuple[np.ndarray, list[str]]:
@@ -173,7 +176,7 @@ def _margins(classes, decision, y):
     return np.where(known, decision[every, code] - others.max(axis=1), -np.ptp(decision, axis=1))
 
 
-def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions, ids: Any) -> dict[str, Any]:
+def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions, ids: Any) -> Facts:
     """Single decisions as sums over sources: held-out decisions if there are any, else those of the fitted model.
 
     `case` holds all examples. `rows` are the sampled ones, and `held` indexes into `rows`.
@@ -208,8 +211,7 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
         mean = total if expected is None else float(expected(np.array(total)))
         told = one.prediction if mean == total else f"{mean:.4g}"
         called = held.names if out else names
-        heavy = np.argsort(-np.abs(one.parts), kind="stable")
-        heavy = heavy[one.parts[heavy] != 0]
+        heavy = heaviest(np.abs(one.parts))
         rest = heavy[MAX_PARTS:]
         shown.append(
             {

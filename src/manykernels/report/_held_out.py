@@ -8,52 +8,19 @@ from sklearn.base import clone
 from ..estimators.check_inputs import optional
 from ..estimators.check_targets import make_splits
 from ..estimators.choose_c import is_auto
-from ..estimators.regressor import loss_saved
 from ..estimators.search import grid_of_C, list_of_regularizers
 from ..inspect.fold import Fold
 from ..inspect.held_out import name_of, scorer_of, small_enough
 from ..inspect.relevance_result import spread_of
 from ..kernels.pairs import Pairs
 from ..kernels.view_data import n_examples
-from ._case import MAX_CLASSES, MAX_ENTRIES, MAX_POINTS, MAX_SOURCES, Case
+from ._case import MAX_CLASSES, MAX_ENTRIES, MAX_POINTS, MAX_SOURCES, Case, Facts
 from ._decisions import Decisions
-from ._rates import Held, NoRisk, curves, held, rates
+from ._rates import Held, curves, held, rates
 from ._worth import CONFIDENCE, Plan, certain, make_plan, measure_units, worth_of
 
-
-def chosen_in_folds(case: Case, splits: list, one_pass: float) -> tuple[list[Any], dict[str, Any] | None]:
-    """(the model of each fold, the facts): after a search, the candidate chosen on the training fold alone."""
-    same = [case.model] * len(splits)
-    if case.search is None:
-        known = optional(case.model, "searched_")
-        return same, None if known in (None, 1) else {"done": False, "candidates": known, "why": _SAVED}
-    search = case.search
-    candidates = len(grid_of_C(search.Cs)) * len(list_of_regularizers(search.regularizer))
-    if candidates == 1:
-        return same, None
-    found: dict[str, Any] = {"done": False, "candidates": candidates}
-    fits = len(splits) * candidates * int(search.n_splits_)
-    if fits * one_pass > 4 * MAX_ENTRIES:
-        return same, found | {"why": f"{fits:,} fits would take too long; give a smaller max_examples."}
-    splitter = hasattr(search.cv, "split")  # of scikit-learn
-    if not splitter and not isinstance(search.cv, int | np.integer | str | None):
-        return same, found | {"why": "the search has fixed folds, which do not apply to a part of the examples."}
-    models, chosen = [], []
-    for k, (train, _) in enumerate(splits):
-        own = {} if case.groups is None else {"groups": case.groups[train]}
-        own |= case.adjusted(train)
-        try:
-            inner = clone(search).set_params(verbose=False).fit(*case.part(train), **own)
-        except ValueError as error:
-            return same, found | {"why": f"the search failed on a training fold ({error})."}
-        best = {"C": inner.C_, "regularizer": inner.regularizer_}
-        models.append(clone(case.model).set_params(**best))
-        chosen.append({"C": float(inner.C_), "regularizer": repr(inner.regularizer_)})
-        case.tick("nested search", k + 1, len(splits))
-    return models, found | {"done": True, "chosen": chosen}
-
-
 _SAVED = "the saved model does not include its search; make the report from the search, before you save it."
+TOO_FEW = {"survival": "There is a single event", "regression": "There are fewer than four examples"}
 
 
 def fold_count(cv: Any, case: Case) -> int:
@@ -81,9 +48,6 @@ def _splits(case: Case, cv: Any) -> list:
     return make_splits(cv, examples, case.y, case.kind != "regression", case.groups, case.seed)
 
 
-TOO_FEW = {"survival": "There is a single event", "regression": "There are fewer than four examples"}
-
-
 def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float, decided: Decisions | None = None) -> dict:
     """Held-out scores, predictions, and the relevance of each source.
 
@@ -99,20 +63,16 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float, decid
     plan: Plan | None = None
     kept: dict[int, Fold] = {}  # for the refits
     fits: list[Any] = []
-    seen: list[dict[str, Any]] = []
+    seen: list[Any] = []
     for k, (train, test) in enumerate(splits):
         fold = Fold(models[k], case.X, case.y, None, train, test, scorer, covariates=case.covariates)
         plan = make_plan(case, fold, relevance, len(splits)) if plan is None else plan
-        decision = fold.decisions([fold.every])[0]
+        decision = fold.ends[0]
         dummy, empty = _dummy(case, fold, train), np.zeros((len(test), 1))
-        seen.append({
-            "score": fold.score(decision),
-            "baseline": float(scorer(dummy, empty, case.y[test])),
-            "guess": dummy.predict(empty),
-            "told": (test, fold.deciding(decision).predict(fold.X)),
-            "held": held(case, fold, test, decision),
-            "overlap": len(test) / len(train),
-        })  # fmt: skip
+        seen.append((
+            fold.score(decision), float(scorer(dummy, empty, case.y[test])), dummy.predict(empty),
+            (test, fold.deciding(decision).predict(fold.X)), held(case, fold, test, decision), len(test) / len(train),
+        ))  # fmt: skip
         if decided is not None:
             decided.take(fold, decision, test, plan.sources)
         fits.append(fold.every)
@@ -121,9 +81,7 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float, decid
             kept[k] = fold
         case.tick("held out", k + 1, len(splits))
     assert plan is not None  # splits are not empty
-    scores, baseline, guesses, told, answers, overlap = (
-        [one[key] for one in seen] for key in ("score", "baseline", "guess", "told", "held", "overlap")
-    )
+    scores, baseline, guesses, told, answers, overlap = map(list, zip(*seen, strict=True))
     shared = float(np.mean(overlap))
     own, other = (spread_of(np.array(v)[:, None], shared, CONFIDENCE) for v in (scores, baseline))
     measured = rates(case, answers, shared)
@@ -149,13 +107,45 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float, decid
     return _with_sites(found, case, splits, scores, baseline)
 
 
+def chosen_in_folds(case: Case, splits: list, one_pass: float) -> tuple[list[Any], Facts | None]:
+    """(the model of each fold, the facts): after a search, the candidate chosen on the training fold alone."""
+    same = [case.model] * len(splits)
+    if case.search is None:
+        known = optional(case.model, "searched_")
+        return same, None if known in (None, 1) else {"done": False, "candidates": known, "why": _SAVED}
+    search = case.search
+    candidates = len(grid_of_C(search.Cs)) * len(list_of_regularizers(search.regularizer))
+    if candidates == 1:
+        return same, None
+    found: Facts = {"done": False, "candidates": candidates}
+    fits = len(splits) * candidates * int(search.n_splits_)
+    if fits * one_pass > 4 * MAX_ENTRIES:
+        return same, found | {"why": f"{fits:,} fits would take too long; give a smaller max_examples."}
+    splitter = hasattr(search.cv, "split")  # of scikit-learn
+    if not splitter and not isinstance(search.cv, int | np.integer | str | None):
+        return same, found | {"why": "the search has fixed folds, which do not apply to a part of the examples."}
+    models, chosen = [], []
+    for k, (train, _) in enumerate(splits):
+        own = case.take(train)
+        inner = clone(search).set_params(verbose=False)
+        try:
+            inner.fit(own.X, own.y, groups=own.groups, covariates=own.covariates)
+        except ValueError as error:
+            return same, found | {"why": f"the search failed on a training fold ({error})."}
+        best = {"C": inner.C_, "regularizer": inner.regularizer_}
+        models.append(clone(case.model).set_params(**best))
+        chosen.append({"C": float(inner.C_), "regularizer": repr(inner.regularizer_)})
+        case.tick("nested search", k + 1, len(splits))
+    return models, found | {"done": True, "chosen": chosen}
+
+
 def _with_C_of(fold: Fold, model: Any) -> Any:
     """The model with the C that the fold chose, so that it is not chosen again; EmpiricalBayes learns it."""
     known = is_auto(model.C) and not fold.plan.regularizer.bayesian
     return clone(model).set_params(C=fold.plan.examples.C) if known else model
 
 
-def _with_sites(found: dict[str, Any], case: Case, splits: list, scores: list, baseline: list) -> dict[str, Any]:
+def _with_sites(found: Facts, case: Case, splits: list, scores: list, baseline: list) -> Facts:
     """The facts with those of each held-out group, such as a site, if every fold holds out one group."""
     each = found.pop("each")
     held_out = [] if case.groups is None else [np.unique(case.groups[test]) for _, test in splits]
@@ -185,38 +175,16 @@ def measure_name(case: Case, scoring: Any = None) -> str:
     return name_of(_scoring(case) if scoring is None else scoring, case.model)
 
 
-class BestConstant:
-    """The baseline that ignores X, for losses with their own score: the constant of the least loss on y (n,) or (n, T).
-
-    The constant of Quantile is a quantile of y, that of Poisson the logarithm of the mean.
-    """
-
-    def __init__(self, loss: Any, y: np.ndarray) -> None:
-        self.loss, targets = loss, np.asarray(y, float).reshape(len(y), -1).T
-        self.b = np.array([loss.intercept(t, np.zeros_like(t), np.ones_like(t)) for t in targets])
-        self.several = np.ndim(y) > 1
-
-    def predict(self, X: Any) -> np.ndarray:
-        found = self.loss.mean(np.tile(self.b, (len(X), 1)))
-        return found if self.several else found[:, 0]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        true = np.asarray(y, float).reshape(len(X), -1)
-        weight = np.ones(len(true)) if sample_weight is None else np.asarray(sample_weight, float)
-        return loss_saved(self.loss, true, np.tile(self.b, (len(true), 1)), weight)
-
-
 def _dummy(case: Case, fold: Fold, train: np.ndarray) -> Any:
     """The baseline that ignores X: the covariates alone, the most frequent class, a constant, or equal risks."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
-    if case.covariates is not None:
-        return fold.deciding(fold.decisions([fold.solve(np.zeros(fold.M, bool))])[0])
-    if case.kind == "survival":
-        return NoRisk()
-    loss = fold.plan.examples.loss
-    if case.kind == "regression" and loss.own_score:
-        return BestConstant(loss, case.y[train])
+    if case.covariates is not None or case.kind == "survival":
+        return fold.deciding(fold.ends[1])
+    loss, Y = fold.plan.examples.loss, fold.plan.examples.Y
+    if case.kind == "regression" and loss.own_score:  # of Quantile a quantile of y, of Poisson the mean
+        best = [loss.intercept(y, np.zeros_like(y), np.ones_like(y)) for y in Y]
+        return fold.deciding(np.tile(best, (fold.n_test, 1)))
     dummy = DummyRegressor() if case.kind == "regression" else DummyClassifier(strategy="prior")
     return dummy.fit(np.zeros((len(train), 1)), case.y[train])
 
@@ -233,7 +201,7 @@ def _more_often_right(case: Case, told: list, guesses: list) -> bool:
     return won > 0 and bool(binomtest(won, won + lost, 0.5, "greater").pvalue < 0.01)
 
 
-def _surely_orders(case: Case, measured: dict[str, Any], overlap: float) -> bool:
+def _surely_orders(case: Case, measured: Facts, overlap: float) -> bool:
     """Whether the decisions of two classes clearly order them: the interval of the area lies above ½.
 
     Relevance is measured in this area, unless the user gives a score. Covariates alone may order the classes.
@@ -251,7 +219,7 @@ def _surely_better(scores: list[float], baseline: list[float], overlap: float) -
     return bool(spread.low[0] > 0)
 
 
-def _told(case: Case, told: list, answers: list[Held]) -> dict[str, Any]:
+def _told(case: Case, told: list, answers: list[Held]) -> Facts:
     """Predictions of held-out examples: a confusion matrix, or pairs (true, predicted).
 
     `case.threshold` separates two classes; `predict` uses 0.
@@ -279,45 +247,40 @@ def _told(case: Case, told: list, answers: list[Held]) -> dict[str, Any]:
     }
 
 
-def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """A row for each source, the most relevant first, with its weight; and the units of the verdict."""
-    shares = weights["sources"]
-    measure = found.get("measure", "share")
+NOT_MEASURED: Facts = {
+    "settled": True, "method": None, "measure": "share", "scoring": None, "groups": [], "shared": [], "refitted": None,
+    "alike": {}, "sites": [],
+}  # fmt: skip
 
-    def read(name, own):
-        return {"name": name, **own, **found.get("table", {}).get(name, {})}
+
+def source_rows(weights: Facts, found: Facts) -> Facts:
+    """A row for each source, the most relevant first, with its weight; and the units of the verdict."""
+    facts = {key: found.get(key, value) for key, value in NOT_MEASURED.items()}
+    units, table = found.get("units", []), found.get("table", {})
 
     def worth(row):
-        return worth_of(row, measure)
+        return worth_of(row, facts["measure"])
 
-    units = found.get("units", [])
     joined = {name: unit.name for unit in units if unit.why for name in unit.members}
-    several = {one["name"] for one in found.get("shared", []) if one["taken"]}
-    shares = dict.fromkeys((name for unit in units for name in unit.members), {"share": 0.0, "kernels": 0}) | shares
-    rows = [read(name, own) | {"joined": joined.get(name), "several": name in several - set(joined)}
-            for name, own in shares.items()]  # fmt: skip
-    rows.sort(key=worth)
+    several = {one["name"] for one in facts["shared"] if one["taken"]}.difference(joined)
+    shares = dict.fromkeys((name for unit in units for name in unit.members), {"share": 0.0, "kernels": 0})
+    shares |= weights["sources"]
+    rows = [
+        {"name": name, **own, **table.get(name, {}), "joined": joined.get(name), "several": name in several}
+        for name, own in shares.items()
+    ]
     judged = []
     for unit in units:
-        own = [shares[name] for name in unit.members if name in shares]
-        whole = {key: sum(one[key] for one in own) for key in ("share", "kernels")}
-        judged.append(read(unit.name, whole) | {"members": unit.members, "why": unit.why})
+        whole = {key: sum(shares[name][key] for name in unit.members) for key in ("share", "kernels")}
+        own = {"members": unit.members, "why": unit.why}
+        judged.append({"name": unit.name, **whole, **table.get(unit.name, {}), **own})
+    rows.sort(key=worth)
     judged.sort(key=worth)
-    hidden = rows[MAX_SOURCES:]
-    facts = {
-        "settled": found.get("settled", True),  # whether the model is clearly better than a guess
-        "method": found.get("method"),
-        "measure": measure,
-        "scoring": found.get("scoring"),
+    facts |= {
         "total": len(rows),
         "rows": rows[:MAX_SOURCES],
-        "left_share": float(sum(row["share"] for row in hidden)),
+        "left_share": float(sum(row["share"] for row in rows[MAX_SOURCES:])),
         "units": judged,
-        "groups": found.get("groups", []),
-        "shared": found.get("shared", []),
-        "refitted": found.get("refitted"),
-        "alike": found.get("alike", {}),
-        "sites": found.get("sites", []),
     }
     sure = certain(facts)
     return facts | {"verdict": [unit["name"] for unit in judged if unit["name"] in sure]}

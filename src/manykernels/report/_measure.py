@@ -17,7 +17,7 @@ from ..estimators.check_inputs import optional
 from ..inspect import AlignmentDisplay, StabilityDisplay, bootstrap_weights
 from ..inspect.displays.base import class_names, members_of
 from ..inspect.shares import source_columns
-from ..inspect.tables import column_shares
+from ..inspect.tables import column_shares, evenly, heaviest
 from ..kernels.view_data import n_examples
 from ._case import (
     FIT_ENTRIES,
@@ -30,6 +30,7 @@ from ._case import (
     MAX_SOURCES,
     MAX_STEPS,
     Case,
+    Facts,
 )
 from ._decisions import Decisions, ids_of, is_list, single_examples, size_of
 from ._held_out import fold_count, score, source_rows
@@ -43,7 +44,7 @@ def measure(
     case: Case, cv: Any, relevance: Any, stability: int | None, examples: Any, max_examples: int | None
 ) -> dict:
     """The facts of all sections except data and settings."""
-    facts: dict[str, Any] = {"weights": _weights(case), "convergence": _convergence(case.model), "cost": {}}
+    facts: Facts = {"weights": _weights(case), "convergence": _convergence(case.model), "cost": {}}
     n, M = n_examples(case.X), len(case.model.kernel_names_)
     outputs = 1 if np.ndim(case.model.kernel_weights_) == 1 else case.outputs
     jobs = fold_count(cv, case)
@@ -53,10 +54,7 @@ def measure(
     facts["sampled"] = {"examples": n, "used": len(rows), "asked": max_examples is not None and used == max_examples}
     whole, ids = case, ids_of(case.X)  # a user's row numbers refer to all examples
     if used < n:
-        own = None if case.groups is None else case.groups[rows]
-        X, y = case.part(rows)
-        Z = None if case.covariates is None else case.covariates.take(rows)
-        case = case._replace(groups=own, covariates=Z, X=X, y=y)
+        case = case.take(rows)
     one_pass = (float(len(rows)) ** 2 * M + FIT_ENTRIES) * outputs
     drawn = int(np.clip(MAX_ENTRIES / 2 / (one_pass + M * KERNEL_ENTRIES), *BOOTSTRAP_SAMPLES))
     samples = drawn if stability is None else stability
@@ -81,18 +79,17 @@ def _sample(case: Case, size: int) -> np.ndarray:
     n, rng = n_examples(case.X), np.random.default_rng(case.seed)
     y = None if case.y is None or case.y.ndim > 1 else np.unique(case.y, return_inverse=True)[1]
     order = np.lexsort((rng.random(n), np.zeros(n) if y is None else y))
-    return np.sort(order[np.linspace(0, n - 1, size).astype(int)])
+    return np.sort(order[evenly(n, size)])
 
 
-def _weights(case: Case) -> dict[str, Any]:
+def _weights(case: Case) -> Facts:
     """Shares of the kernel weights by kernel, by source, and by source in each class."""
     model = case.model
     theta = np.atleast_2d(model.kernel_weights_)
     shares = as_shares(theta.mean(axis=0))
-    names, members = members_of(model, "source", case.sources)
-    source_of = {int(m): name for name, which in zip(names, members, strict=True) for m in which}
-    order = np.argsort(-shares, kind="stable")
-    alive = order[shares[order] > 0]
+    members = dict(zip(*members_of(model, "source", case.sources), strict=True))
+    source_of = {int(m): name for name, which in members.items() for m in which}
+    alive = heaviest(shares)
     found = {
         "kernels": len(shares),
         "alive": len(alive),
@@ -101,29 +98,28 @@ def _weights(case: Case) -> dict[str, Any]:
             for m in alive[:MAX_KERNELS]
         ],
         "sources": {
-            name: {"share": float(shares[which].sum()), "kernels": len(which)}
-            for name, which in zip(names, members, strict=True)
+            name: {"share": float(shares[which].sum()), "kernels": len(which)} for name, which in members.items()
         },
     }
-    opened = sorted(zip(names, members, strict=True), key=lambda pair: -shares[pair[1]].sum())[:MAX_INSIDE]
+    opened = sorted(members.items(), key=lambda pair: -shares[pair[1]].sum())[:MAX_INSIDE]
     shared = {name: source_columns(model, case.X, own, MAX_FACTORS) for name, own in opened}
     found["columns"] = {name: own[:MAX_COLUMNS] for name, own in shared.items() if own}
     if (metric := optional(model, "metric_")) is not None:
         found["metric"] = {source: list(own.items())[:MAX_KERNELS] for source, own in column_shares(metric).items()}
     if len(theta) > 1:
         each = as_shares(theta)
-        heavy = np.argsort([-each[:, which].sum() for which in members], kind="stable")[:MAX_SOURCES]
+        heavy = sorted(members, key=lambda name: -each[:, members[name]].sum())[:MAX_SOURCES]
         few = slice(0, MAX_CLASSES)
         found["classes"] = {
             "names": class_names(model)[few],
             "total": len(theta),
-            "sources": [names[k] for k in heavy],
-            "shares": [each[few, members[k]].sum(axis=1).tolist() for k in heavy],
+            "sources": heavy,
+            "shares": [each[few, members[name]].sum(axis=1).tolist() for name in heavy],
         }
     return found
 
 
-def _stability(case: Case, samples: int) -> dict[str, Any]:
+def _stability(case: Case, samples: int) -> Facts:
     """The shares of the sources over bootstrap samples."""
     if not samples:
         return {"why": "The report was asked for no bootstrap samples (stability=0)."}
@@ -136,24 +132,20 @@ def _stability(case: Case, samples: int) -> dict[str, Any]:
         boot = bootstrap_weights(case.model, case.X, y, samples, case.seed, case.n_jobs, tick, case.covariates)
     if boot.shape[1:] != np.shape(case.model.kernel_weights_):
         return {"why": "The kernels depend on the sample, so that their weights cannot be compared between samples."}
-    shares = as_shares(boot.mean(axis=1) if boot.ndim == 3 else boot)
-    names, members = members_of(case.model, "source", case.sources)
-    grouped = np.stack([shares[:, which].sum(axis=1) for which in members], axis=1)
-    whole = as_shares(np.atleast_2d(case.model.kernel_weights_).mean(axis=0))
-    found = StabilityDisplay(grouped, names, [whole[which].sum() for which in members], 0.9)
-    order = np.argsort(-grouped.mean(axis=0), kind="stable")
-    order = order[grouped.mean(axis=0)[order] > 0]
+    found = StabilityDisplay.measured(boot, case.model, "source", case.sources)
+    mean = found.shares.mean(axis=0)
+    order = heaviest(mean)
     columns = dict(low=found.low, median=found.median, high=found.high, selected=found.selected, share=found.fitted)
     return {
         "samples": samples,
-        "level": 0.9,
-        "total": len(names),
+        "level": found.level,
+        "total": len(mean),
         "alive": len(order),
-        "rows": [{"name": names[m], **{k: float(v[m]) for k, v in columns.items()}} for m in order[:MAX_SOURCES]],
+        "rows": [{"name": found.names[m], **{k: float(v[m]) for k, v in columns.items()}} for m in order[:MAX_SOURCES]],
     }
 
 
-def _alignment(case: Case) -> dict[str, Any]:
+def _alignment(case: Case) -> Facts:
     """Centred alignments between kernels, ordered so that similar kernels are next to each other."""
     if len(case.model.kernel_names_) < 2:
         return {"why": "The model has only one kernel."}
@@ -173,7 +165,7 @@ def _alignment(case: Case) -> dict[str, Any]:
     }
 
 
-def _convergence(model: Any) -> dict[str, Any]:
+def _convergence(model: Any) -> Facts:
     """The gap after each step of the fit of each class."""
     runs: dict[Any, list[dict]] = {}
     for step in model.history_:
@@ -186,7 +178,7 @@ def _convergence(model: Any) -> dict[str, Any]:
     found = []
     for label in order[:MAX_CLASSES]:
         run = runs[label]
-        keep = np.unique(np.linspace(0, len(run) - 1, min(len(run), MAX_STEPS)).astype(int))
+        keep = evenly(len(run), MAX_STEPS)
         steps = [{"step": int(run[k]["iteration"]), "time": float(run[k]["time"]), "gap": float(run[k][key])}
                  for k in keep]  # fmt: skip
         found.append({"class": None if label is None else str(label), "steps": steps, "total": len(run)})

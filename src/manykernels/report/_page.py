@@ -9,7 +9,7 @@ from typing import Any
 from .._pictures import render
 from ..inspect.sources import listed
 from . import _charts, _words, _worth
-from ._case import MAX_INSIDE, MAX_SOURCES
+from ._case import MAX_INSIDE, MAX_SOURCES, Facts
 
 TOOLS = {  # what the templates may call
     **{key: value for key, value in vars(_words).items() if callable(value) and value.__module__ == _words.__name__},
@@ -18,7 +18,7 @@ TOOLS = {  # what the templates may call
 }  # fmt: skip
 
 
-def page(facts: dict[str, Any]) -> str:
+def page(facts: Facts) -> str:
     """The whole page."""
     style, script = (files(__package__).joinpath(f"page.{end}").read_text(encoding="utf-8") for end in ("css", "js"))
     policy = (
@@ -28,7 +28,7 @@ def page(facts: dict[str, Any]) -> str:
     return section("page", facts, style=style, script=script, policy=policy)
 
 
-def section(key: str, facts: dict[str, Any], **values: Any) -> str:
+def section(key: str, facts: Facts, **values: Any) -> str:
     """The HTML of one of the templates."""
     given = {"facts": _words.foreign(facts), **values, **TOOLS}
     return render(f"report/templates/{key}.html.jinja", _words.MARKS, **given)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..inspect.relevance_result import spread_of
-from ._case import CONFIDENCE, MAX_CLASSES, Case
+from ..inspect.tables import evenly
+from ._case import CONFIDENCE, MAX_CLASSES, Case, Facts
 
 CALIBRATION_BINS, CURVE_POINTS = 10, 60
 GROUPS = "low", "middle", "high"  # thirds of the predicted risk
@@ -35,14 +36,14 @@ def held(case: Case, fold: Any, rows: np.ndarray, decision: np.ndarray) -> Held:
         return Held(rows, decision, None, f"Probabilities were not checked: {error}")
 
 
-def rates(case: Case, folds: list[Held], overlap: float) -> dict[str, Any]:
+def rates(case: Case, folds: list[Held], overlap: float) -> Facts:
     """{"areas": ..., "threshold": ..., "calibration": ...} of a classifier; {} for several outputs."""
     if case.kind != "classification" or case.y.ndim > 1:
         return {}
     classes = case.model.classes_
     two = len(classes) == 2
     asked = [1] if two else range(min(len(classes), MAX_CLASSES))
-    found: dict[str, Any] = {"areas": {"rows": [], "total": 1 if two else len(classes)}}
+    found: Facts = {"areas": {"rows": [], "total": 1 if two else len(classes)}}
     for k in asked:
         area = _area(case, folds, classes[k], 0 if two else k, overlap)
         if area is not None:
@@ -88,7 +89,7 @@ def _curve(case, folds):
 
     true = case.y[np.concatenate([fold.rows for fold in folds])] == case.model.classes_[1]
     wrong, right, at = roc_curve(true, np.concatenate([fold.decision[:, 0] for fold in folds]))
-    keep = np.unique(np.linspace(0, len(at) - 1, min(len(at), CURVE_POINTS)).astype(int))
+    keep = evenly(len(at), CURVE_POINTS)
     return [[float(wrong[k]), float(right[k]), float(at[k])] for k in keep]
 
 
@@ -114,16 +115,6 @@ def _calibration(case, folds):
     return {"event": event, "rows": rows, "off": float(off), "brier": float(np.mean((said - came) ** 2))}
 
 
-class NoRisk:
-    """The baseline that ignores X: equal risks."""
-
-    def predict(self, X: Any) -> np.ndarray:
-        return np.zeros(len(X))
-
-    def score(self, X: Any, y: Any) -> float:
-        return 0.5
-
-
 def kaplan_meier(event: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(times of events, the share that lives on after each): Π_{t_k ≤ t} (1 − d_k / n_k)."""
     times, deaths = np.unique(time[event], return_counts=True)
@@ -141,7 +132,7 @@ def group_names(n: int) -> tuple[str, ...]:
     return GROUPS if n >= 3 * LEAST else (GROUPS[0], GROUPS[-1])
 
 
-def curves(y: np.ndarray, folds: list[np.ndarray], risks: list[np.ndarray]) -> dict[str, Any]:
+def curves(y: np.ndarray, folds: list[np.ndarray], risks: list[np.ndarray]) -> Facts:
     """The facts: a curve for each third of the risk, ranked within each fold, since folds have different models."""
     names, rank = group_names(len(y)), np.concatenate([risk_ranks(risk) for risk in risks])
     rows, group = np.concatenate(folds), (rank * len(names)).astype(int)
@@ -149,7 +140,7 @@ def curves(y: np.ndarray, folds: list[np.ndarray], risks: list[np.ndarray]) -> d
     for k, name in enumerate(names):
         own = group == k
         at, share = kaplan_meier(event[own], time[own])
-        some = np.unique(np.linspace(0, max(len(at) - 1, 0), min(len(at), MAX_STEPS)).astype(int))
+        some = evenly(len(at), MAX_STEPS)
         found.append({
             "name": name, "examples": int(own.sum()), "events": int(event[own].sum()),
             "last": float(time[own].max(initial=0.0)), "curve": [[float(at[i]), float(share[i])] for i in some],

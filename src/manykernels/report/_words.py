@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from .._pictures import short, writable
 from ..inspect.sources import Shared
+from ._case import Facts
 from ._worth import certain, clear, harmful, standing
 
 MAX_LETTERS = 90  # of a name on the page
@@ -156,19 +157,19 @@ def in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=key)
 
 
-def shared(one: dict[str, Any]) -> str:
+def shared(one: Facts) -> str:
     """A sentence on sources that read columns of others."""
     return Shared(**one).said(lambda other: name(other, 40))
 
 
-def commonest(chosen: list[dict[str, Any]]) -> tuple[str, int]:
+def commonest(chosen: list[Facts]) -> tuple[str, int]:
     """The parameters that most folds chose, and in how many."""
     several = [f"C = {one['C']:.3g} and regularizer={one['regularizer']}" for one in chosen]
     most = max(set(several), key=several.count)
     return most, several.count(most)
 
 
-def score_text(facts: dict[str, Any], value: float, se: float | None = None) -> str:
+def score_text(facts: Facts, value: float, se: float | None = None) -> str:
     """A score as text: accuracy as a percentage, others as a number."""
     error = f" ± {100 * se:.1f}" if se is not None and se == se else ""
     if facts["score"]["measure"] == "accuracy":
@@ -176,7 +177,7 @@ def score_text(facts: dict[str, Any], value: float, se: float | None = None) -> 
     return number(value, 3) + (f" ± {se:.3f}" if error else "")
 
 
-def called(unit: dict[str, Any], bold: bool = False) -> str:
+def called(unit: Facts, bold: bool = False) -> str:
     """The name of a unit in a sentence."""
     mark = strong if bold else str
     members = unit["members"]
@@ -189,7 +190,7 @@ def called(unit: dict[str, Any], bold: bool = False) -> str:
     return f"{mark(name(members[0], 60))} with {len(members) - 1:,} sources that share columns"
 
 
-def findings(found: dict[str, Any]) -> dict[str, Any]:
+def findings(found: Facts) -> Facts:
     """The units that may matter, that clearly do, that seem to as much, that are not settled, and their heaviest.
 
     {"hints", "each": [(head, names)], "near", "lost", "heavy": a unit or None}
@@ -214,7 +215,7 @@ def findings(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def within(found: dict[str, Any]) -> list[tuple[dict[str, Any], list[str], int]]:
+def within(found: Facts) -> list[tuple[Facts, list[str], int]]:
     """[(unit, up to three of its sources, the number of those tried)]: which predict best alone, or are relevant."""
     known, made = certain(found), []
     for unit in (unit for unit in found["units"] if unit["why"]):

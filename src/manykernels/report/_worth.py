@@ -14,12 +14,21 @@ from sklearn.utils import check_random_state
 
 from ..inspect.fold import Fold
 from ..inspect.held_out import measure_rows
-from ..inspect.sources import Row, joined_sources, kernel_rows, read_sources, shared_columns, together
-from ..kernels.frames import is_frame, missing_entries, pick
+from ..inspect.sources import (
+    Row,
+    entries_of,
+    joined_sources,
+    kernel_rows,
+    read_sources,
+    shared_columns,
+    size_of,
+    together,
+)
+from ..kernels.frames import is_frame, missing_entries
 from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views
 from ..sequences import Sequences
-from ._case import CONFIDENCE, FIT_ENTRIES, MAX_ENTRIES, MAX_SOURCES, Case
+from ._case import CONFIDENCE, FIT_ENTRIES, MAX_ENTRIES, MAX_SOURCES, Case, Facts
 
 MIN_TRIED = 3  # units, whatever they cost
 MAX_SHUFFLED = 200  # units of columns
@@ -141,7 +150,7 @@ def alike_columns(X: Any) -> dict[int, int]:
         return {}
     ranks, texts = np.zeros((n, d)), {}
     for k in range(d):
-        entries = np.asarray(X[:, k] if not is_frame(X) else pick(X, [k]).to_numpy()[:, 0])
+        entries = np.asarray(entries_of(X, k))
         lost = missing_entries(entries)
         if entries.dtype.kind in "OUSMm":
             texts[k] = np.unique(np.where(lost, "", entries.astype(str)), return_inverse=True)[1]
@@ -162,7 +171,7 @@ def _width(row, kernel_list):
     """The number of columns that a source sees."""
     if kernel_list is None or row.columns is not None:
         return len(row.columns or ())
-    return sum(np.inf if columns is None else len(columns) for columns in kernel_list.needs(row.wanted).values())
+    return size_of(kernel_list.needs(row.wanted))
 
 
 def _unit(rows):
@@ -210,9 +219,7 @@ def make_plan(case: Case, fold: Fold, relevance: str, folds: int) -> Plan:
     return Plan(every, units, rows, None if few else refits, shared)
 
 
-def measure_units(
-    case: Case, plan: Plan, fold: Callable, kept: dict[int, Fold], sizes: Iterable[int]
-) -> dict[str, Any]:
+def measure_units(case: Case, plan: Plan, fold: Callable, kept: dict[int, Fold], sizes: Iterable[int]) -> Facts:
     """Facts on the units, by the folds fold(k) with so many held-out examples, of which some are `kept`.
 
     `alike` maps a unit to a column with nearly the same values: shuffling one of both says little.
@@ -239,18 +246,18 @@ def measure_units(
     }
 
 
-def worth_of(row: dict[str, Any], measure: str) -> tuple[float, float, float]:
+def worth_of(row: Facts, measure: str) -> tuple[float, float, float]:
     """The key that sorts rows of sources, the most relevant first."""
     return -row.get(measure, -math.inf), -row.get("permute", -math.inf), -row["share"]
 
 
-def ranked(found: dict[str, Any]) -> list[dict[str, Any]]:
+def ranked(found: Facts) -> list[Facts]:
     """The rows of the page: the first units of several sources, and sources, the most relevant first."""
     joined = [unit for unit in found["units"] if unit["why"]][:MAX_SOURCES]
     return sorted([*joined, *found["rows"]], key=lambda row: worth_of(row, found["measure"]))
 
 
-def certain(found: dict[str, Any]) -> set[str]:
+def certain(found: Facts) -> set[str]:
     """The names of units and sources that are clearly relevant: the one rule of the verdict, the words and the dots.
 
     None does if the examples do not settle whether the model is better than a guess, and a source that is judged
@@ -268,18 +275,18 @@ def nearly_perfect(scoring: str, alone: float) -> bool:
     return alone >= PERFECT and scoring.startswith(AT_MOST_1)
 
 
-def standing(row: dict[str, Any]) -> str:
+def standing(row: Facts) -> str:
     """What the intervals say of a relevant source: "needed" by the model, telling "alone", or neither by itself ""."""
     return "needed" if row.get("drop_low", math.nan) > 0 else "alone" if row.get("gain_low", math.nan) > 0 else ""
 
 
-def harmful(row: dict[str, Any]) -> bool:
+def harmful(row: Facts) -> bool:
     """Whether the model is better without the source: clearly, or on average without a source that tells something."""
     low = row.get("relevance_low", math.nan)
     return row.get("drop_high", math.nan) < 0 or row.get("drop", math.nan) < 0 < low
 
 
-def clear(row: dict[str, Any], measure: str = "relevance") -> bool:
+def clear(row: Facts, measure: str = "relevance") -> bool:
     """Whether the interval of the measure lies above 0, and the drop is not negative; `certain` has the verdict.
 
     The second condition excludes sources that predict alone, but without which the model is better.

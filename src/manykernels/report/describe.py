@@ -16,6 +16,8 @@ from ..kernels.stack import KernelStack
 from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views
 from ..sequences import Sequences
+from ._case import Facts
+from ._words import count as counted
 from ._worth import identical
 
 MAX_COLUMNS = 40  # of a description
@@ -28,10 +30,10 @@ SHOWN_PARAMETERS = (
 )  # fmt: skip
 
 
-def describe_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
+def describe_data(model: Any, X: Any, y: Any) -> Facts:
     """The number of examples, their columns or views, and the target."""
     n = n_examples(X)
-    found: dict[str, Any] = {"examples": n, "form": _form(model, X)}
+    found: Facts = {"examples": n, "form": _form(model, X)}
     if is_precomputed(model):
         found["parts"] = []
     elif isinstance(X, Pairs):
@@ -81,12 +83,12 @@ def _form(model, X):
     if isinstance(X, Pairs):
         return f"pairs of {count(X.left):,} left and {count(X.right):,} right objects"
     if is_views(X):
-        return f"{len(_view_names(X))} view{'s' * (len(_view_names(X)) != 1)}"
+        return counted(len(_view_names(X)), "view")
     if _is_texts(X):
         return "sequences or texts"
     shape = _shape(X)
     if len(shape) == 2:
-        return f"a {'sparse ' if sp.issparse(X) else ''}table of {shape[1]:,} column{'s'[: shape[1] != 1]}"
+        return f"a {'sparse ' if sp.issparse(X) else ''}table of {counted(shape[1], 'column')}"
     return f"objects ({type(X).__name__})"
 
 
@@ -115,7 +117,7 @@ def _side(X, side):
     if isinstance(table, KernelStack) or np.ndim(table) == 3:
         kind = "kernel matrices"
     elif isinstance(table, dict):
-        kind = f"{len(table)} view{'s' * (len(table) != 1)}"
+        kind = counted(len(table), "view")
     else:
         kind = _view(side, table, None)["kind"]
     met = len(np.unique(X.index[:, 0 if side == "left" else 1]))
@@ -196,7 +198,7 @@ def _target(model, y):
     }
 
 
-def describe_model(model: Any) -> dict[str, Any]:
+def describe_model(model: Any) -> Facts:
     """The estimator, its distance from the optimum, and its parameters."""
     params = model.get_params(deep=False)
     names = [name for name in SHOWN_PARAMETERS if name in params]

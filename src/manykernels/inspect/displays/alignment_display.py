@@ -83,9 +83,11 @@ class AlignmentDisplay(Display):
             rows = np.sort(check_random_state(random_state).permutation(n)[:max_examples])
             X = X[np.ix_(rows, rows)] if is_precomputed(model) else take_examples(X, rows)
             y = None if y is None else np.asarray(y)[rows]
-        bank = bank_of(model, X)
-        found, names, target = _measure(bank, _aims(model, X, y), top)
-        return cls(found, names, None if y is None else target, bank.M)
+        bank, Y = bank_of(model, X), _aims(model, X, y)
+        target, which, between = aligned(bank, np.zeros((1, bank.n)) if Y is None else Y, top)
+        if not len(which):
+            raise ValueError("no kernel varies over these examples: scale the columns, or choose other kernels.")
+        return cls(between, [str(bank.names[m]) for m in which], None if Y is None else target[which], bank.M)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on these axes, or on a new figure; heat map and bars divide the space of `ax`."""
@@ -136,23 +138,18 @@ def target_rows(y, labels):
     return np.where(y == np.unique(y)[:, None], 1.0, -1.0) if labels else np.asarray(y, float)[None]
 
 
-def _measure(bank, Y, top):
-    """(alignments between the `top` kernels best aligned with Y, their names, their alignments with Y)."""
-    alive = np.flatnonzero(bank.usable)
-    if not len(alive):
-        raise ValueError("no kernel varies over these examples: scale the columns, or choose other kernels.")
-    which = alive[:top]
-    some = np.zeros((1, bank.n)) if Y is None else Y
-    if Y is not None and len(alive) > top:
-        target, squares, _ = centred_products(bank, Y)
-        score = np.divide(target, np.sqrt(squares), out=np.full(bank.M, -np.inf), where=(squares > 0) & bank.usable)
-        which = np.sort(np.argsort(-score, kind="stable")[:top])
+def aligned(bank, Y, top):
+    """(alignments of all kernels with Y (T, n), the numbers of the `top` best aligned, alignments between these)."""
+    target, squares, norm = centred_products(bank, Y)
+    size = np.sqrt(squares * norm)
+    found = np.divide(target, size, out=np.zeros_like(target), where=size > 0)
+    best = np.argsort(-np.where(bank.usable[: bank.M], found, -np.inf), kind="stable")
+    which = np.sort(best[: min(top, np.count_nonzero(bank.usable[: bank.M]))])
+    if not len(which):
+        return found, which, np.zeros((0, 0))
     part = bank.restrict(np.arange(bank.n), which)
     own = dict(bank=bank, kernels=which) if part is None else dict(bank=part)
-    target, grams, norm = centred_products(Y=some, pairs=True, **own)
-    size = np.sqrt(np.maximum(np.diagonal(grams), 0.0) * norm)
-    names = [str(bank.names[m]) for m in which]
-    return cosines(grams), names, np.divide(target, size, out=np.zeros_like(target), where=size > 0)
+    return found, which, cosines(centred_products(Y=Y, pairs=True, **own)[1])
 
 
 def _clustered(A):

@@ -14,6 +14,7 @@ from ...estimators.covariates import part_of
 from ...kernels.annotated import obs_columns
 from ...kernels.rows import check_rows
 from ...kernels.view_data import n_examples
+from ..tables import heaviest
 from .base import Display, check_fitted, class_names, grouped, members_of, output_number
 
 DEFAULT_EXAMPLES = 10  # the first ones
@@ -90,9 +91,8 @@ class DecisionDisplay(Display):
 
     def plot(self, ax: Any = None) -> Self:
         n, size = len(self.parts), np.abs(self.parts).mean(axis=0)
-        heaviest = np.argsort(-size, kind="stable")
-        heaviest = heaviest[size[heaviest] > 0]
-        shown, others = heaviest[: self.top], heaviest[self.top :]
+        every = heaviest(size)
+        shown, others = every[: self.top], every[self.top :]
         ax = self._one(ax, (8.2, 1.3 + 0.36 * max(n, 3)))
         labels = shorts([self.names[m] for m in shown])
         stacks: list[tuple] = [
@@ -133,13 +133,12 @@ def with_covariates(parts, own):
     return np.concatenate([parts, own[:, :1] if parts.ndim == 2 else own[..., None]], axis=-1)
 
 
-def one_output(model, parts, output, level=None):
+def one_output(model, parts, output, level):
     """((parts (n, M), intercepts (n,)), a text per example, the label of the decision) of one output per example.
 
-    `level` is (T,), or (n, T) with covariates; by default the intercepts of the model.
+    `level` is (T,), or (n, T) with covariates.
     """
-    labels, b = class_names(model), model.intercept_ if level is None else level
-    b = np.broadcast_to(b, (len(parts), b.shape[-1]))
+    labels, b = class_names(model), np.broadcast_to(level, (len(parts), level.shape[-1]))
     if not labels:
         if output is not None:
             raise ValueError(f"output={output!r}: the model has one decision; leave output=None.")

@@ -14,7 +14,7 @@ from ..._validation import check_number
 from ...estimators.check_inputs import optional
 from ..bootstrap import bootstrap_weights
 from ..relevance_result import Relevance
-from ..tables import column_shares
+from ..tables import column_shares, heaviest
 from .base import Display, check_fitted, class_names, grouped, members_of, weights_of
 
 
@@ -132,11 +132,9 @@ class WeightsDisplay(Display):
             return self._images(ax)
         if self.classes is not None:
             return self._map(ax)
-        order = np.argsort(-self.shares, kind="stable")[: self.top]
-        if self.relevance is None:
-            order = order[self.shares[order] > 0]
-        alive = len(self.names) if self.relevance is not None else int(np.count_nonzero(self.shares))
         pair = self.relevance is not None
+        every = np.argsort(-self.shares, kind="stable") if pair else heaviest(self.shares)
+        order = every[: self.top]
         size = (8.5 if pair else 6.4, height(len(order)))
         axes = self._panels(ax, size, 1, 1 + pair, **({"sharey": True} if pair else {}))[0]
         plain(axes[0]).barh(range(len(order)), self.shares[order], color=COLOURS[0], height=0.7)
@@ -144,7 +142,7 @@ class WeightsDisplay(Display):
         rows_of(axes[0], [self.names[m] for m in order])
         if pair:
             self._relevance(plain(axes[1]), order)
-        note(axes[-1], left_out(len(order), alive, self.what, 1.0 - self.shares[order].sum()))
+        note(axes[-1], left_out(len(order), len(every), self.what, 1.0 - self.shares[order].sum()))
         return self
 
     def _relevance(self, ax, order):
@@ -154,20 +152,14 @@ class WeightsDisplay(Display):
         rows_at = {k: found.row(self.names[m]) for k, m in enumerate(order) if self.names[m] not in several}
         place = [k for k, row in rows_at.items() if found.refitted[row]]
         rows = [rows_at[k] for k in place]
-        spread = found.measure("relevance")
-        reach = np.abs(np.array([spread.low[rows], spread.high[rows]]) - spread.mean[rows])
-        look = dict(fmt="D", color=COLOURS[1], markersize=5, capsize=2)
-        ax.errorbar(spread.mean[rows], place, xerr=None if np.isnan(reach).any() else reach, **look)
-        ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
+        found.draw(ax, "relevance", rows, place, fmt="D", color=COLOURS[1])
         ax.tick_params(axis="y", length=0)
         ax.set_xlabel(f"relevance on held-out data, {found.level:.0%} intervals")
 
     def _map(self, ax):
         """Rows × classes, the share as colour."""
-        heaviest = np.argsort(-self.shares.mean(axis=0), kind="stable")
-        heaviest = heaviest[self.shares[:, heaviest].any(axis=0)]
-        order = heaviest[: self.top]
-        T = len(self.classes)
+        every, T = heaviest(self.shares.mean(axis=0)), len(self.classes)
+        order = every[: self.top]
         ax = self._panels(ax, (min(3.6 + 0.4 * T, 12.0), height(len(order)) + 0.3))[0, 0]
         image = ax.imshow(self.shares[:, order].T, aspect="auto", cmap="viridis", vmin=0, interpolation="nearest")
         rows_of(ax, [self.names[m] for m in order])
@@ -178,7 +170,7 @@ class WeightsDisplay(Display):
         ax.set_xlabel("class")
         self.figure_.colorbar(image, ax=ax, label="share of the class's weights", pad=0.02)
         rest = 1.0 - self.shares[:, order].sum(axis=1).mean()
-        note(ax, left_out(len(order), len(heaviest), self.what, rest))
+        note(ax, left_out(len(order), len(every), self.what, rest))
         return self
 
     def _images(self, ax):
@@ -316,18 +308,25 @@ class StabilityDisplay(Display):
 
         `output` is a class; None: the mean over the classes.
         """
+        return cls.measured(boot, model, by, sources, output, level, top).plot(ax)
+
+    @classmethod
+    def measured(
+        cls, boot: ArrayLike, model: Any, by: str = "kernel", sources: dict[str, Any] | None = None,
+        output: Any = None, level: float = 0.9, top: int = 20,
+    ) -> Self:  # fmt: skip
+        """The same display, not drawn."""
         model, boot = check_fitted(model), np.asarray(boot, float)
         theta = np.asarray(model.kernel_weights_)
         if boot.shape[1:] != theta.shape:
             raise ValueError(f"boot has shape {boot.shape}: give (samples, *{theta.shape}), as the model's weights.")
         names, members = members_of(model, by, sources)
         shares, fitted = (grouped(as_shares(weights_of(model, output, one)), members) for one in (boot, theta))
-        return cls(shares, names, fitted, level, top, f"{by}s").plot(ax)
+        return cls(shares, names, fitted, level, top, f"{by}s")
 
     def plot(self, ax: Any = None) -> Self:
         mean = self.shares.mean(axis=0)
-        alive = np.argsort(-mean, kind="stable")
-        alive = alive[mean[alive] > 0]
+        alive = heaviest(mean)
         rows = alive[: self.top]
         ax = self._one(ax, (7.2, height(len(rows)) + 0.3))
         place = np.arange(len(rows))

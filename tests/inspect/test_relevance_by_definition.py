@@ -1,4 +1,4 @@
-"""Scores, sources, columns and groups of `relevance` against their definitions, mostly without a fit."""
+"""Scores, columns as sources, probabilities, given weights and the table of `relevance` against their definitions."""
 
 import numpy as np
 import pytest

@@ -7,6 +7,7 @@ from report_cases import a_case
 from scipy.stats import binom, t
 
 from manykernels import MKLClassifier, MKLRegressor, MKLSurvival
+from manykernels.pairs import Pairs
 from manykernels.report import _held_out, _measure, _rates, describe
 from manykernels.report._decisions import choose, ranked
 
@@ -131,6 +132,15 @@ def test_curves_of_risk_are_ranked_within_each_fold():
         np.testing.assert_allclose(one["curve"], expected)
     few = _rates.curves(y[:20], [np.arange(20)], [np.arange(20.0)])["survival"]
     assert [(one["name"], one["examples"]) for one in few["groups"]] == [("low", 10), ("high", 10)]
+
+
+def test_objects_without_a_pair_are_those_of_their_own_side():
+    """Issue 11, point 24."""
+    pairs = Pairs([[0, 0], [1, 0], [1, 3], [0, 4], [1, 5]], np.ones((5, 2)), np.ones((7, 3)))
+    left, right = (describe._side(pairs, side) for side in ("left", "right"))
+    assert (left["missing"], right["missing"]) == (3, 3) and left["kind"].startswith("5 objects")
+    few = Pairs([[0, 6], [1, 6], [2, 6]], np.ones((5, 2)), np.ones((7, 3)))
+    assert [describe._side(few, side)["missing"] for side in ("left", "right")] == [2, 6]
 
 
 def test_columns_and_targets_are_described_by_their_numbers(monkeypatch):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from manykernels.inspect import Motif, Motifs, SequenceExplanation, find_motifs, top_words
+from manykernels.inspect._seqlets import Letters, SeqletGroup, Seqlets, _matching
 from manykernels.inspect.find_motifs import Chance, random_like
 from manykernels.sequences import Sequences
 
@@ -180,6 +181,41 @@ def test_the_chance_of_a_motif_counts_sequences_with_a_hit():
     assert hits(codes) >= 9 and chance.e_value(P, members) == pytest.approx(expected, rel=1e-6)
     again, other = Chance(codes, background, None), Chance(codes, background, None, seed=1)
     assert (again.drawn == chance.drawn).all() and (other.drawn != chance.drawn).any()
+
+
+def lettered(texts, tracks, w=4, both=True):
+    codes = np.array([[("ACGT" + "N").index(a) for a in text] for text in texts], np.uint8)
+    return Letters(codes, np.array(tracks), 4, OPPOSITE if both else None, w)
+
+
+def test_seqlets_that_lack_a_letter_or_match_little_leave_their_group():
+    texts = ["".join(rng.choice(list(LETTERS), 9)) + "GATTACAG" + "".join(rng.choice(list(LETTERS), 9))
+             for _ in range(24)]  # fmt: skip
+    texts[5] = texts[5][:9] + "CCGGTTCC" + texts[5][17:]  # another word
+    texts[7] = texts[7][:12] + "N" + texts[7][13:]  # an unknown letter
+    tracks = np.zeros((24, 26))
+    tracks[:, 9:17] = 1.0
+    letters = lettered(texts, tracks, w=8, both=False)
+    seqlets = Seqlets(np.arange(24), np.full(24, 9), np.ones(24))
+    group = _matching(letters, SeqletGroup(seqlets, np.zeros(24, int), np.ones(24, int)))
+    assert sorted(group.seqlets.row) == sorted(set(range(24)) - {5, 7})
+    assert letters.extent(group) == (0, 0) and not letters.copied(group, 0, 0)
+
+
+@pytest.mark.parametrize(("alike", "copies"), [(16, True), (13, True), (10, False)])
+def test_seqlets_with_the_same_letters_beside_them_are_copies(alike, copies):
+    """Three quarters of the two windows beside the motif, on one side."""
+    beside, texts = "".join(rng.choice(list(LETTERS), 16)), []
+    for _ in range(40):
+        noise = "".join(rng.choice(list(LETTERS), 60))
+        texts.append(noise[:30] + "GATTACAG" + beside[:alike] + noise[30 + 8 + alike :])
+    tracks = np.zeros((40, 60))
+    tracks[:, 30:38] = 1.0
+    letters = lettered(texts, tracks, w=8)
+    seqlets = Seqlets(np.arange(40), np.full(40, 30), np.ones(40))
+    for strand in (1, -1):
+        group = SeqletGroup(seqlets, np.zeros(40, int), np.full(40, strand))
+        assert letters.copied(group, 0, 0) == copies
 
 
 def motif(name, sequence, start, strand, width=4, contribution=None):

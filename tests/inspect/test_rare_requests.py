@@ -11,7 +11,6 @@ from sklearn.model_selection import KFold
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, inspect
 from manykernels.inspect import FeatureShares, approximation_error, column_relevance, feature_shares, relevance
 from manykernels.inspect._games import GameAtom, GamePart, GameTerm, divided
-from manykernels.inspect.shares_result import _ranks, _spread
 from manykernels.kernels import RBF, Gower, Linear, Nystroem, RandomFeatures
 from manykernels.strings import Spectrum, degree_kernels
 
@@ -151,22 +150,6 @@ def shares(values, data=None, names=("a", "b")):
     return FeatureShares(
         values[None], np.zeros((1, n)), 0.5, values.sum(axis=1) + 0.5, list(names), ["s"], data, [], ""
     )
-
-
-def test_a_beeswarm_of_equal_values_and_of_one_example():
-    pytest.importorskip("matplotlib").use("Agg")
-    for n in (1, 5):
-        ax = shares(np.full((n, 2), 0.25)).plot("beeswarm")
-        for k, dots in enumerate(ax.collections):
-            x, y = np.asarray(dots.get_offsets()).T
-            np.testing.assert_allclose(x, 0.25)
-            assert (np.abs(y - k) <= 0.45).all() and len(x) == n
-    assert not _spread(np.full(3, 0.2), 0.0).any() and len(_spread(np.zeros(0), 1.0)) == 0
-    x = np.array([0.0, 0.0, 0.0, 0.5, 0.0])
-    place = _spread(x, 1.0)
-    assert place[3] == 0 and len(set(place[[0, 1, 2, 4]])) == 4 and abs(place).max() <= 0.38
-    assert _ranks(np.array([3.0, 1.0, np.nan, 1.0, 7.0])).tolist() == [0.5, 0.0, 0.5, 0.0, 1.0]
-    assert _ranks(np.array(["u", "v"])) is None and _ranks(np.array([2.0, 2.0])) is None
 
 
 def test_a_beeswarm_has_the_colours_of_its_columns_and_a_bar_their_mean_size():

@@ -1,4 +1,4 @@
-"""Pieces of `relevance` on folds that are made up: each number stands in its own place."""
+"""Relevance at its edges: joint drops, equal classes, names, weights of 0, and requests that are refused."""
 
 from types import SimpleNamespace
 
