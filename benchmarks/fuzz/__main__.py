@@ -7,17 +7,17 @@ is bad.
 """
 
 import argparse
-import faulthandler
 import json
 import os
-import signal
-import subprocess
 import sys
 import time
 from collections import Counter
 from pathlib import Path
 
-from .judge import BAD
+from ..workers import run
+from . import BAD
+
+SECONDS, WALL = 600, 3600  # of the processor and on the clock, after which a case is lost
 
 
 def main():
@@ -27,18 +27,16 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int, nargs="*", help="run these cases only, here")
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--out", default=".benchmarks")
     parser.add_argument("--minutes", type=float, default=600.0, help="begin no case after that")
     options = parser.parse_args()
     if options.only is not None:
         for number in options.only:
             show(options.seed, number)
-    elif options.worker:
-        work(options.seed, range(options.first, options.first + options.cases, options.jobs), options.minutes)
     else:
-        verdicts = run(options)
-        sys.exit(any(v["outcome"] in BAD for v in verdicts))
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+            os.environ[name] = "1"
+        sys.exit(any(v["outcome"] in BAD for v in judged(options)))
 
 
 def show(seed, number):
@@ -52,60 +50,34 @@ def show(seed, number):
     print(json.dumps(judge(case), default=str))
 
 
-def work(seed, numbers, minutes):
-    """Judges the cases one after another; a line of JSON each."""
-    from .cases import draw
-    from .judge import judge, memory
-
-    faulthandler.enable()
-    ends = time.time() + 60 * minutes
-    for number in numbers:
-        if time.time() > ends:
-            break
-        case = draw(seed, number)
-        print(json.dumps({"begin": number}), flush=True)
-        verdict = judge(case) | {"number": number, "default": case.default, "memory": memory()} | case.told
-        print(json.dumps(verdict, default=str), flush=True)
-
-
-def run(options):
-    """All cases, on `jobs` processes; one that dies is started again behind the case that killed it."""
+def judged(options):
+    """The verdicts of all cases, on `jobs` processes."""
     began, verdicts = time.time(), []
-    workers = [(start(options, options.first + k), options.first + k) for k in range(options.jobs)]
-    while workers:
-        alive = []
-        for process, first in workers:
-            for line in process.stdout:
-                record = json.loads(line)
-                if "begin" in record:
-                    first = record["begin"]
-                    continue
-                verdicts.append(record)
-                if record["outcome"] in BAD:
-                    print(f"{record['number']}: {record['outcome']}: {record['why'][:200]}", flush=True)
-                break
-            else:
-                if process.wait() != 0:
-                    code = process.returncode
-                    why = signal.Signals(-code).name if code < 0 else f"exit {code}"
-                    print(f"{first}: signal: {why}", flush=True)
-                    verdicts.append({"number": first, "outcome": "signal", "why": why, "default": False, "seconds": 0})
-                    if first + options.jobs < options.first + options.cases:
-                        alive.append((start(options, first + options.jobs), first + options.jobs))
-                continue
-            alive.append((process, first))
-        workers = alive
+
+    def measure(number):
+        from .cases import draw
+        from .judge import judge, memory
+
+        if time.time() > began + 60 * options.minutes:
+            return None
+        case = draw(options.seed, number)
+        verdict = judge(case) | {"number": number, "default": case.default, "memory": memory()} | case.told
+        return json.loads(json.dumps(verdict, default=str))
+
+    def tell(number, verdict):
+        verdicts.extend([verdict] if verdict else [])
+        if verdict and verdict["outcome"] in BAD:
+            print(f"{number}: {verdict['outcome']}: {verdict['why'][:200]}", flush=True)
+
+    def lose(number, why, where):
+        outcome = {"outcome": "signal", "why": f"{why} {where}".strip(), "default": False, "seconds": 0}
+        tell(number, {"number": number} | outcome)
+
+    cases = list(range(options.first, options.first + options.cases))
+    run(measure, cases, options.jobs, tell, lose, SECONDS, WALL)
     verdicts.sort(key=lambda v: v["number"])
     report(options, verdicts, time.time() - began)
     return verdicts
-
-
-def start(options, first):
-    left = options.first + options.cases - first
-    command = [sys.executable, "-m", "benchmarks.fuzz", "--worker", "--seed", options.seed, "--first", first]
-    command += ["--cases", max(left, 0), "--jobs", options.jobs, "--minutes", options.minutes]
-    alone = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-    return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True, env=os.environ | alone)
 
 
 def report(options, verdicts, seconds):

@@ -28,11 +28,11 @@ from manykernels.banks.dense import SomeDoNotVary
 from manykernels.kernels.new_data import NewDataWarning
 
 from ..small_blocks import small_blocks
+from . import BAD
 from .kernels import normalise
 
 LIMIT = 12.0  # seconds of CPU that a fit of at most 120 examples may take
 UNIT = 2.0**-53
-BAD = ("signal", "crash", "slow", "dishonest", "inconsistent", "wrong", "leak")
 
 
 class TimeUp(BaseException):

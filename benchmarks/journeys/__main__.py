@@ -1,24 +1,17 @@
 """`python -m benchmarks.journeys --cases 2000 --seed 0 --jobs 2`; `--case SEED` runs one and tells its story."""
 
-from __future__ import annotations
-
 import argparse
 import collections
-import faulthandler
 import json
-import multiprocessing
 import os
-import resource
-import signal
 import sys
-import tempfile
-import time
-from typing import Any
+
+from ..workers import run
 
 KINDS = ["ok", "refused", "crash", "hang", "slow", "non-finite", "wrong", "warning", "mutated", "global"]
 
 
-def warm_up() -> None:
+def warm_up():
     """Import and compile what most fits use, so that its time is not counted."""
     from .steps import journey
 
@@ -26,95 +19,30 @@ def warm_up() -> None:
         journey(seed, limit=1e9)
 
 
-def work(seeds: list[int], pipe: Any, notes: str, seconds: int) -> None:
-    """A worker: tells the parent where it is, and is ended by the system where a case takes too much of a processor."""
+def measured(seed):
+    """(story, verdicts) of a journey."""
     from .steps import journey
 
-    warm_up()
-    file = open(notes, "w")  # noqa: SIM115  (stays open: a signal writes to it)
-    faulthandler.enable(file)
-    faulthandler.register(signal.SIGXCPU, file=file, all_threads=False, chain=True)
-    for seed in seeds:
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        soft = int(used.ru_utime + used.ru_stime) + seconds
-        resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.getrlimit(resource.RLIMIT_CPU)[1]))
-        file.seek(0)
-        file.truncate()
-        pipe.send(("begin", seed, None))
-        ledger = journey(seed)
-        pipe.send(("end", seed, (ledger.story, [vars(verdict) for verdict in ledger.verdicts])))
-    pipe.send(("done", None, None))
-
-
-def run(seeds: list[int], jobs: int, seconds: int, wall: float, tell: Any) -> None:
-    """All journeys, in worker processes that are replaced when one dies or hangs; `tell` gets each result."""
-    context = multiprocessing.get_context("fork")  # this process has imported nothing that has threads
-    queues = [seeds[number::jobs] for number in range(jobs)]
-    folder = tempfile.mkdtemp()
-    alive: dict[int, Any] = {}
-
-    def start(number: int) -> None:
-        mine, theirs = context.Pipe(duplex=False)
-        notes = os.path.join(folder, f"{number}.txt")
-        process = context.Process(target=work, args=(queues[number], theirs, notes, seconds), daemon=True)
-        process.start()
-        theirs.close()
-        alive[number] = {"process": process, "pipe": mine, "seed": None, "since": time.time(), "notes": notes}
-
-    def lost(number: int, why: str) -> None:
-        worker = alive.pop(number)
-        worker["process"].kill()
-        worker["process"].join()
-        if worker["seed"] is None:
-            sys.exit(f"worker {number} ended before its first journey: {why}")
-        with open(worker["notes"]) as file:
-            lines = [line.strip() for line in file if "manykernels" in line]
-        where = lines[0].split("manykernels" + os.sep)[-1] if lines else ""
-        failure = {"step": "?", "kind": "hang", "message": why, "where": where, "seconds": 0.0}
-        tell(worker["seed"], [], [failure])
-        queues[number] = queues[number][queues[number].index(worker["seed"]) + 1 :]
-        if queues[number]:
-            start(number)
-
-    for number in range(jobs):
-        if queues[number]:
-            start(number)
-    while alive:
-        for number, worker in list(alive.items()):
-            try:
-                if worker["pipe"].poll(0.2):
-                    event, seed, content = worker["pipe"].recv()
-                    if event == "done":
-                        worker["process"].join()
-                        del alive[number]
-                        continue
-                    worker.update(seed=seed, since=time.time())
-                    if event == "end":
-                        tell(seed, *content)
-                elif worker["seed"] is not None and time.time() - worker["since"] > wall:
-                    lost(number, f"more than {wall:.0f} s on the clock")
-            except EOFError:
-                worker["process"].join()
-                code = worker["process"].exitcode
-                over = code == -signal.SIGXCPU
-                lost(number, f"more than {seconds} s of the processor" if over else f"ended by signal or exit {code}")
+    ledger = journey(seed)
+    return ledger.story, [vars(verdict) for verdict in ledger.verdicts]
 
 
 class Tally:
     """Counts, failures by place, and refusals by message."""
 
-    def __init__(self, path: str | None) -> None:
+    def __init__(self, path):
         self.journeys = 0
-        self.steps: collections.Counter[str] = collections.Counter()
-        self.refusals: dict[str, list[int]] = {}
-        self.failures: list[tuple[int, dict[str, Any]]] = []
-        self.slowest: tuple[float, int] = (0.0, -1)
+        self.steps = collections.Counter()
+        self.refusals = {}
+        self.failures = []
+        self.slowest = (0.0, -1)
         self.log = open(path, "a") if path else None  # noqa: SIM115
 
-    def __call__(self, seed: int, story: list[str], verdicts: list[dict[str, Any]]) -> None:
+    def __call__(self, seed, found):
         from .judge import general
 
         self.journeys += 1
+        story, verdicts = found
         for verdict in verdicts:
             self.steps[verdict["kind"]] += 1
             if verdict["step"] == "fit":
@@ -128,7 +56,11 @@ class Tally:
             self.log.write(json.dumps({"seed": seed, "story": story, "verdicts": verdicts}) + "\n")
             self.log.flush()
 
-    def table(self, messages: bool) -> str:
+    def lose(self, seed, why, where):
+        failure = {"step": "?", "kind": "hang", "message": why, "where": where, "seconds": 0.0}
+        self(seed, ([], [failure]))
+
+    def table(self, messages):
         rows = [("journeys", self.journeys), ("steps", sum(self.steps.values()))]
         rows += [(kind, self.steps[kind]) for kind in KINDS]
         text = "\n".join(f"{name:12}{count:8,}" for name, count in rows)
@@ -139,13 +71,13 @@ class Tally:
         return text
 
 
-def line(seed: int, verdict: dict[str, Any]) -> str:
+def line(seed, verdict):
     """A failure on one line."""
     message = verdict["message"].split("\n")[0][:200]
     return f"case {seed:6}  {verdict['kind']:10} {verdict['step']:16} {message}  [{verdict['where']}]"
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments=None):
     """The command; 1 where a journey failed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.journeys", description=__doc__)
     parser.add_argument("--cases", type=int, default=300)
@@ -168,7 +100,8 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{verdict.kind:10} {verdict.seconds:6.2f} s  {verdict.step}  {verdict.message}  {verdict.where}")
         return int(bool(ledger.failures))
     tally = Tally(chosen.log)
-    run(list(range(chosen.seed, chosen.seed + chosen.cases)), chosen.jobs, chosen.seconds, chosen.wall, tally)
+    seeds = list(range(chosen.seed, chosen.seed + chosen.cases))
+    run(measured, seeds, chosen.jobs, tally, tally.lose, chosen.seconds, chosen.wall, warm_up)
     print(tally.table(chosen.refusals))
     return int(bool(tally.failures))
 

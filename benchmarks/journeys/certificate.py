@@ -1,12 +1,10 @@
 """The certificate of an ℓp-norm model in plain NumPy, from public attributes and Gram matrices."""
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from .grams import UNIT, Gram
+from .grams import UNIT
 from .judge import Wrong
 
 
@@ -19,7 +17,7 @@ class Found(NamedTuple):
     size: float
 
 
-def check(model: Any, grams: list[Gram], y: Any, weights: Any, p: float, single: bool, refit: Any) -> None:
+def check(model, grams, y, weights, p, single, refit):
     """Wrong where objective, weights or gap disagree with their formulas beyond rounding.
 
     `duality_gap_` may owe itself to a better dual point than `dual_coef_`. Where it does, `refit` fits more exactly:
@@ -39,7 +37,7 @@ def check(model: Any, grams: list[Gram], y: Any, weights: Any, p: float, single:
         raise Wrong(f"duality_gap_ {model.duality_gap_:.3g}, and a better model shows a gap of {least:.3g} at least")
 
 
-def recompute(model: Any, grams: list[Gram], y: Any, weights: Any, p: float, single: bool) -> Found:
+def recompute(model, grams, y, weights, p, single):
     """The values of a model.
 
     min Σ c V(y, f) + ½ Σ θ_m a'K_m a over ‖θ‖_p ≤ 1, against −Σ c V*(−a/c) − ‖(½ a'K_m a)_m‖_q.
@@ -82,7 +80,7 @@ def recompute(model: Any, grams: list[Gram], y: Any, weights: Any, p: float, sin
     return Found(primal, dual, bound, max(size_all, least_size(loss, signs, costs, model.fit_intercept), 1e-300))
 
 
-def least_size(loss: str, y: np.ndarray, costs: np.ndarray, intercept: bool) -> float:
+def least_size(loss, y, costs, intercept):
     """What a gap is relative to where the objective is near 0 (docs/theory-problem.md): 1e-12 Σ c.
 
     The squared loss has the unit of y², so that Σ c says nothing of its size; there it is the 1e-12th part of what the
@@ -94,7 +92,7 @@ def least_size(loss: str, y: np.ndarray, costs: np.ndarray, intercept: bool) -> 
     return float(np.sum(costs * (1e-12 * (y - mean[:, None]) ** 2 + 1e-24 * y**2)))
 
 
-def scaled(model: Any, grams: list[Gram]) -> tuple[np.ndarray, np.ndarray]:
+def scaled(model, grams):
     """The kernels as the model has normalised them, (M, n, n), and their sizes A.
 
     Constant kernels stay as they are (`normalize` in the reference of the estimators).
@@ -108,7 +106,7 @@ def scaled(model: Any, grams: list[Gram]) -> tuple[np.ndarray, np.ndarray]:
     return K * model.kernel_scale_[:, None, None], A * model.kernel_scale_[:, None, None]
 
 
-def targets(model: Any, y: Any, weights: Any, n: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
+def targets(model, y, weights, n, outputs):
     """What each output is asked for, (T, n), and c_i = C · sample weight."""
     C = model.C_ if model.C == "auto" else model.C
     costs = C * (np.ones(n) if weights is None else np.asarray(weights, float))
@@ -123,7 +121,7 @@ def targets(model: Any, y: Any, weights: Any, n: int, outputs: int) -> tuple[np.
     return np.atleast_2d(values.T).reshape(outputs, n), costs
 
 
-def loss_of(model: Any, loss: str, y: np.ndarray, f: np.ndarray, a: np.ndarray, c: np.ndarray) -> tuple[Any, Any, Any]:
+def loss_of(model, loss, y, f, a, c):
     """V(y, f), c V*(y, −a/c), and how fast V may grow with f."""
     weighed = c > 0
     if np.any(a[~weighed] != 0):
@@ -148,7 +146,7 @@ def loss_of(model: Any, loss: str, y: np.ndarray, f: np.ndarray, a: np.ndarray, 
     return np.maximum(0, np.abs(r) - epsilon), c * (y * u + epsilon * np.abs(u)), np.ones_like(f)
 
 
-def conjugate_norm(s: np.ndarray, p: float) -> float:
+def conjugate_norm(s, p):
     """Ω*(s) of ‖θ‖_p ≤ 1: ‖s‖_q."""
     top = float(np.max(s, initial=0.0))
     if p == 1 or top == 0:

@@ -1,8 +1,6 @@
 """Gram matrices of plain kernels by their formulas, with the size of what is added up on the way."""
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +17,7 @@ UNIT = 2.0**-53
 PLAIN = ("RBF", "Linear", "Polynomial", "Laplacian", "Constant")
 
 
-def parts(entry: Any) -> tuple[Any, Any]:
+def parts(entry):
     """The kernel and its columns, of an entry of `kernels`; the kernel is None where a transformer stands before it."""
     if not isinstance(entry, tuple):
         return entry, None
@@ -30,7 +28,7 @@ def parts(entry: Any) -> tuple[Any, Any]:
     return None, None
 
 
-def all_plain(kernels: Any) -> bool:
+def all_plain(kernels):
     """Whether `of_table` can compute all of them."""
     found = [parts(entry)[0] for entry in kernels]
     return all(type(k).__name__ in PLAIN and not isinstance(getattr(k, "gamma", None), str) for k in found) and not any(
@@ -38,12 +36,12 @@ def all_plain(kernels: Any) -> bool:
     )
 
 
-def of_table(kernels: Any, X: np.ndarray) -> list[Gram]:
+def of_table(kernels, X):
     """The Gram matrices of all kernels on the rows of X (n, p)."""
     return [one(*parts(entry), X) for entry in kernels]
 
 
-def one(kernel: Any, columns: Any, X: np.ndarray) -> Gram:
+def one(kernel, columns, X):
     """K_ij = k(x_i, x_j) by the formula of the documentation."""
     Z = X if columns is None else X[:, columns]
     name, p = type(kernel).__name__, Z.shape[1]
@@ -66,7 +64,7 @@ def one(kernel: Any, columns: Any, X: np.ndarray) -> Gram:
     return Gram(K, K * (1 + gamma * (d + reach[:, None] + reach[None])))
 
 
-def lost(kernels: Any, X: np.ndarray | None) -> float:
+def lost(kernels, X):
     """The share of a kernel value that rounding may change at most, where kernels see the columns of X (n, p) as given.
 
     docs/reliability.md: κu A / k. On values of 1e7 with γ = 0.1 no digit is left: x is not seen to be a training
@@ -77,7 +75,7 @@ def lost(kernels: Any, X: np.ndarray | None) -> float:
     return 4 * (len(X) + 64) * UNIT * max((share(*parts(entry), X) for entry in kernels), default=0.0)
 
 
-def share(kernel: Any, columns: Any, X: np.ndarray) -> float:
+def share(kernel, columns, X):
     """A / k at most, 0 for kernels without an RBF kernel.
 
     RBF:        A = k (1 + γ (‖x − y‖² + ‖x − x̄‖² + ‖y − x̄‖²)) ≤ k (1 + 6 γ max ‖x − x̄‖²)

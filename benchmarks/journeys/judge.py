@@ -1,7 +1,5 @@
 """What counts as a good end of a step: success, or a refusal that was meant. Nothing here comes from the package."""
 
-from __future__ import annotations
-
 import copy
 import linecache
 import os
@@ -11,7 +9,6 @@ import time
 import traceback
 import warnings
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -45,18 +42,18 @@ class Ledger:
     """The verdicts of one journey, and what is told of it."""
 
     seed: int
-    story: list[str] = field(default_factory=list)
-    verdicts: list[Verdict] = field(default_factory=list)
+    story: list = field(default_factory=list)
+    verdicts: list = field(default_factory=list)
 
-    def add(self, *verdicts: Verdict) -> None:
+    def add(self, *verdicts):
         self.verdicts.extend(verdicts)
 
     @property
-    def failures(self) -> list[Verdict]:
+    def failures(self):
         return [verdict for verdict in self.verdicts if verdict.kind not in ("ok", "refused")]
 
 
-def snapshot(thing: Any) -> Any:
+def snapshot(thing):
     """A copy to compare `thing` with later; None where it cannot be copied."""
     try:
         return copy.deepcopy(thing)
@@ -64,7 +61,7 @@ def snapshot(thing: Any) -> Any:
         return None
 
 
-def same(a: Any, b: Any) -> bool:
+def same(a, b):
     """Whether two things hold the same values in the same form."""
     if type(a) is not type(b):
         return False
@@ -89,7 +86,7 @@ def same(a: Any, b: Any) -> bool:
     return True
 
 
-def surroundings() -> dict[str, Any]:
+def surroundings():
     """What a library must leave as it found it."""
     import rich.style  # noqa: F401  (draws a random number when it is imported)
     import sklearn
@@ -109,7 +106,7 @@ def surroundings() -> dict[str, Any]:
     }
 
 
-def location(error: BaseException) -> tuple[str, str]:
+def location(error):
     """The innermost line of the package in the traceback, and the text of the line that raised."""
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame for frame in frames if ROOM in frame.filename and "benchmarks" not in frame.filename]
@@ -119,7 +116,7 @@ def location(error: BaseException) -> tuple[str, str]:
     return f"{short}:{frame.lineno} {frame.name}", linecache.getline(last.filename, last.lineno or 0).strip()
 
 
-def meant(error: BaseException) -> bool:
+def meant(error):
     """Whether a refusal was raised on purpose, by the package or by scikit-learn's checks, and names an argument."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     checked = ROOM in last.filename or "sklearn" in last.filename
@@ -128,7 +125,7 @@ def meant(error: BaseException) -> bool:
     return checked and purpose and bool(known)
 
 
-def general(message: str) -> str:
+def general(message):
     """A message without its numbers and quotations, to count it with others of its kind."""
     message = re.sub(r"'[^']*'", "'…'", message.split("\n")[0])
     return re.sub(r"[-+]?\d[\d.,e+-]*", "#", message)[:170]
@@ -141,11 +138,11 @@ class Watch:
     and changed surroundings are failures of their own.
     """
 
-    def __init__(self, ledger: Ledger, inputs: dict[str, Any], limit: float = 5.0) -> None:
+    def __init__(self, ledger, inputs, limit=5.0):
         self.ledger, self.inputs, self.limit = ledger, inputs, limit
-        self.said: list[str] = []
+        self.said = []
 
-    def __call__(self, step: str, action: Any, timed: bool = False) -> Any:
+    def __call__(self, step, action, timed=False):
         """The result of `action()`, or None where it was refused or failed."""
         before, copies = surroundings(), {name: snapshot(value) for name, value in self.inputs.items()}
         result, verdict, seconds, said = self.attempt(step, action)
@@ -169,7 +166,7 @@ class Watch:
                 self.ledger.add(Verdict(step, "mutated", f"{name} changed in place"))
         return result
 
-    def attempt(self, step: str, action: Any) -> tuple[Any, Verdict, float, list[Any]]:
+    def attempt(self, step, action):
         """One run of `action`, with its verdict, seconds of the processor and warnings."""
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
@@ -189,14 +186,14 @@ class Watch:
             return result, verdict, time.process_time() - start, list(said)
 
 
-def finite(name: str, *values: Any) -> None:
+def finite(name, *values):
     """Wrong unless all numbers are finite."""
     for value in values:
         if not np.all(np.isfinite(np.asarray(value, dtype=float))):
             raise Wrong(f"{name} is not finite")
 
 
-def near(name: str, a: Any, b: Any, size: Any, rel: float = 1e-6) -> None:
+def near(name, a, b, size, rel=1e-6):
     """Wrong unless |a − b| ≤ rel · size everywhere."""
     a, b = np.asarray(a, float), np.asarray(b, float)
     if a.shape != b.shape:

@@ -1,23 +1,12 @@
 """Steps of a journey that fit many times: relevance, resamples, paths, scikit-learn's tools, a report."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from .judge import Wrong, finite
 
 
 class Longer:
     """Steps for `Journey`, which has the world, the plan, the model and its decisions."""
 
-    world: Any
-    plan: Any
-    model: Any
-    rng: Any
-    decision: Any
-    clone: Any
-
-    def tools(self) -> None:
+    def tools(self):
         """scikit-learn's searches, pipelines and calibration take the model."""
         from sklearn.calibration import CalibratedClassifierCV
         from sklearn.model_selection import GridSearchCV
@@ -25,7 +14,7 @@ class Longer:
 
         if self.plan.y is None or self.plan.search or isinstance(self.world.X, dict):
             return
-        model: Any = GridSearchCV(self.clone(), {"C": [0.1, 1.0]}, cv=2, error_score="raise")
+        model = GridSearchCV(self.clone(), {"C": [0.1, 1.0]}, cv=2, error_score="raise")
         if self.plan.task == "classes" and self.rng.random() < 0.4:
             model = CalibratedClassifierCV(self.clone(), cv=2)
         elif self.rng.random() < 0.3:
@@ -34,7 +23,7 @@ class Longer:
         if len(finite_or_label) != len(self.decision):
             raise Wrong("a tool predicts another number of examples")
 
-    def relevance(self) -> None:
+    def relevance(self):
         """What sources are worth: as many rows as sources, finite scores."""
         from manykernels.inspect import relevance
 
@@ -43,27 +32,27 @@ class Longer:
             if not (str(found) and len(found.to_frame())):
                 raise Wrong("relevance has no rows")
 
-    def bootstrap(self) -> None:
+    def bootstrap(self):
         """Weights of resamples are finite and not negative."""
         from manykernels.inspect import bootstrap_weights
 
         weights = bootstrap_weights(self.model, self.world.X, self.plan.y, n_boot=2)
         finite("bootstrap_weights", weights)
 
-    def suggest(self) -> None:
+    def suggest(self):
         """A suggestion can be printed."""
         from manykernels.inspect import suggest
 
         if self.plan.task in ("classes", "numbers"):
             str(suggest(self.world.X, self.plan.y, self.world.kernels, Cs=[1.0], cv=2))
 
-    def path(self) -> None:
+    def path(self):
         """Every point of a path has finite weights and a gap."""
         if self.plan.y is not None and hasattr(self.model, "path") and not self.plan.search:
             path = self.model.path(self.world.X, self.plan.y, Cs=[0.1, 1.0], **self.plan.weights)
             finite("weights of the path", path.weights)
 
-    def cross_validated(self) -> None:
+    def cross_validated(self):
         """scikit-learn's tools cut the data and score the model."""
         from sklearn.model_selection import cross_val_score
 
@@ -72,9 +61,9 @@ class Longer:
             if scores.shape != (2,):
                 raise Wrong("cross_val_score has no two scores")
 
-    def report(self) -> None:
+    def report(self):
         """A report is written, and holds no tag that the data brought."""
-        options: dict[str, Any] = {"cv": 2, "stability": 0}
+        options = {"cv": 2, "stability": 0}
         y = () if self.plan.y is None else (self.plan.y,)
         html = self.model.report(self.world.X, *y, **options).html()
         if "<b>" in html.replace("<b>", "", 0) and "&lt;b&gt;" not in html and "<b>" in str(self.plan.y):

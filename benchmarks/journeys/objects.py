@@ -1,9 +1,5 @@
 """Random frames, texts, strings, views and pairs: data that are no array of numbers."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from .worlds import World, cast, lay, numbers, size, table_kernels
@@ -12,12 +8,12 @@ WORDS = "fever pain home ward well again night cough rest <b> & naïve 37 °C".s
 ODD_NAMES = ["", "a[0", "b(", "**", "x y", "größe", "columns", "0", "kernels", "__a__", "'q'", "<i>", "a" * 70, "\n"]
 
 
-def texts(rng: np.random.Generator, n: int) -> list[str]:
+def texts(rng, n):
     """n notes of one to six words."""
     return [" ".join(rng.choice(WORDS, int(rng.integers(1, 7)))) for _ in range(n)]
 
 
-def polars_or_none() -> Any:
+def polars_or_none():
     """The module, where it is installed."""
     try:
         import polars
@@ -26,7 +22,7 @@ def polars_or_none() -> Any:
     return polars
 
 
-def frame(rng: np.random.Generator) -> World:
+def frame(rng):
     """A pandas or polars frame with numbers, categories, texts, gaps, dates, odd names and an odd index."""
     import pandas as pd
 
@@ -47,7 +43,7 @@ def frame(rng: np.random.Generator) -> World:
         data[names.pop()] = values
     X = pd.DataFrame({key: np.asarray(value) if kind_free(value) else value for key, value in data.items()})
     number_columns = [name for name, kind in zip(data, kinds, strict=True) if kind in ("number", "int")]
-    kernels: Any = "auto"
+    kernels = "auto"
     if number_columns and rng.random() < 0.4:
         kernels = named_kernels(
             rng, number_columns, [c for c, kind in zip(data, kinds, strict=True) if kind == "category"]
@@ -76,12 +72,12 @@ def frame(rng: np.random.Generator) -> World:
     return world
 
 
-def kind_free(values: Any) -> bool:
+def kind_free(values):
     """Whether a column is a plain sequence of numbers."""
     return isinstance(values, np.ndarray)
 
 
-def column(rng: np.random.Generator, kind: str, n: int) -> Any:
+def column(rng, kind, n):
     """One column of n entries."""
     import pandas as pd
 
@@ -101,7 +97,7 @@ def column(rng: np.random.Generator, kind: str, n: int) -> Any:
     return np.full(n, 7)
 
 
-def named_kernels(rng: np.random.Generator, number_columns: list[str], categories: list[str]) -> list[Any]:
+def named_kernels(rng, number_columns, categories):
     """Kernels on columns by their names."""
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
@@ -110,7 +106,7 @@ def named_kernels(rng: np.random.Generator, number_columns: list[str], categorie
     from manykernels import kernels as k
 
     first = number_columns[0]
-    made: list[Any] = [("all", make_pipeline(SimpleImputer(), StandardScaler()), k.RBF(), number_columns)]
+    made = [("all", make_pipeline(SimpleImputer(), StandardScaler()), k.RBF(), number_columns)]
     made.append(("one", k.RBF(gamma="median"), [first], "zero"))
     if rng.random() < 0.5:
         made.append(("line", StandardScaler(), k.Linear(), [first], "zero"))
@@ -125,7 +121,7 @@ def named_kernels(rng: np.random.Generator, number_columns: list[str], categorie
     return made
 
 
-def frame_files(folder: str, X: Any, new: Any, rng: np.random.Generator) -> list[tuple[str, Any, Any]]:
+def frame_files(folder, X, new, rng):
     """The frame in two CSV or Parquet files."""
     from manykernels.streaming import CSVFiles, ParquetFiles
 
@@ -135,7 +131,7 @@ def frame_files(folder: str, X: Any, new: Any, rng: np.random.Generator) -> list
         part.to_csv(f"{folder}/part{number}.csv", index=False)
     new.to_csv(f"{folder}/new.csv", index=False)
     names = [f"{folder}/part{number}.csv" for number in (0, 1)]
-    made: list[tuple[str, Any, Any]] = [("CSV", CSVFiles(names, rows=9), CSVFiles(f"{folder}/new.csv"))]
+    made = [("CSV", CSVFiles(names, rows=9), CSVFiles(f"{folder}/new.csv"))]
     try:
         import pyarrow  # noqa: F401
     except ImportError:
@@ -146,14 +142,14 @@ def frame_files(folder: str, X: Any, new: Any, rng: np.random.Generator) -> list
     return made
 
 
-def choose(data: Any, rows: np.ndarray) -> Any:
+def choose(data, rows):
     """Some of a list, a tuple, an array or a pandas column."""
     if hasattr(data, "iloc"):
         return data.iloc[rows]
     return data[rows] if isinstance(data, np.ndarray) else type(data)(data[i] for i in rows)
 
 
-def strings(rng: np.random.Generator) -> World:
+def strings(rng):
     """DNA or proteins as lists, arrays or pandas columns: unknown letters, lower case, unequal lengths."""
     import pandas as pd
 
@@ -184,7 +180,7 @@ def strings(rng: np.random.Generator) -> World:
         lambda: s.WeightedDegree(2, start=1, stop=length, **alphabet),
     ]
     makers = anywhere + (aligned if equal else [])
-    kernels: Any = [(f"s{i}", makers[rng.integers(len(makers))]()) for i in range(int(rng.integers(1, 5)))]
+    kernels = [(f"s{i}", makers[rng.integers(len(makers))]()) for i in range(int(rng.integers(1, 5)))]
     if equal and rng.random() < 0.4:
         kernels = [
             lambda: s.degree_kernels(d, **alphabet),
@@ -211,7 +207,7 @@ def strings(rng: np.random.Generator) -> World:
     return world
 
 
-def fasta(folder: str, X: list[str], new: list[str], rng: np.random.Generator) -> list[tuple[str, Any, Any]]:
+def fasta(folder, X, new, rng):
     """The sequences in two FASTA files."""
     try:
         import dnaio  # noqa: F401
@@ -227,7 +223,7 @@ def fasta(folder: str, X: list[str], new: list[str], rng: np.random.Generator) -
     return [("FASTA", FastaFiles(paths, rows=int(rng.choice([3, 65536]))), FastaFiles(f"{folder}/new.fa"))]
 
 
-def views(rng: np.random.Generator) -> World:
+def views(rng):
     """Several sources, matched by id or by row, of which examples may lack one."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import StandardScaler
@@ -258,12 +254,12 @@ def views(rng: np.random.Generator) -> World:
         "notes": [("words", k.Features(TfidfVectorizer(token_pattern=r"\S+")), "notes", *zero)],
         "dna": [("letters", s.Spectrum(2), "dna", *zero), ("sites", s.WeightedDegree(3), "dna", *zero)],
     }
-    kernels: Any = [entry for name in names for entry in options[name] if rng.random() < 0.8] or options["rna"][:1]
+    kernels = [entry for name in names for entry in options[name] if rng.random() < 0.8] or options["rna"][:1]
     if rng.random() < 0.15:
         kernels, names = "auto", [name for name in names if name in ("rna", "notes")]
     ids = [f"p{i}" for i in range(total)]
 
-    def make(low: int, high: int) -> Any:
+    def make(low, high):
         if not holes:
             return Views({name: nets[low] if name == "network" else whole[name][low:high] for name in names})
         data, known = {}, {}
@@ -282,7 +278,7 @@ def views(rng: np.random.Generator) -> World:
     return World(name, X, new, kernels, n, forms, numbers=table, signal=table[:, 0])
 
 
-def notes(rng: np.random.Generator) -> World:
+def notes(rng):
     """Texts alone, as a list, an array or a pandas column."""
     import pandas as pd
     from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
@@ -302,7 +298,7 @@ def notes(rng: np.random.Generator) -> World:
     return world
 
 
-def pairs(rng: np.random.Generator) -> World:
+def pairs(rng):
     """Pairs of objects, each side a table, strings or matrices."""
     from manykernels import kernels as k
     from manykernels import strings as s
@@ -314,8 +310,8 @@ def pairs(rng: np.random.Generator) -> World:
     words = ["".join(rng.choice(list("ACGT"), 10)) for _ in range(b)]
     table = rng.normal(size=(b, 2))
     kind = str(rng.choice(["strings", "table", "matrices"]))
-    combine: Any = ["kronecker", "cartesian", "sum", ["kronecker", "sum"]][rng.integers(4)]
-    mine: Any = [("shape", k.RBF(gamma=0.3)), ("charge", k.Linear())][: int(rng.integers(1, 3))]
+    combine = ["kronecker", "cartesian", "sum", ["kronecker", "sum"]][rng.integers(4)]
+    mine = [("shape", k.RBF(gamma=0.3)), ("charge", k.Linear())][: int(rng.integers(1, 3))]
     if kind == "strings":
         right, other = words, [("sequence", s.Spectrum(2)), ("sites", s.WeightedDegree(2))]
     elif kind == "table":
@@ -329,7 +325,7 @@ def pairs(rng: np.random.Generator) -> World:
     return World(f"pairs {n} of {a}×{b} {kind} {combine}", X, new, kernels, n, [("lists", *as_list)], signal=signal)
 
 
-def tasks(rng: np.random.Generator) -> World:
+def tasks(rng):
     """A table whose examples belong to several tasks."""
     from manykernels import kernels as k
 

@@ -1,9 +1,6 @@
 """Random targets, weights and estimators."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -16,15 +13,15 @@ class Plan:
     """An estimator with targets and weights: `model.fit(X, y, **weights)`."""
 
     task: str  # "classes", "labels", "numbers", "targets" or "one class"
-    model: Any
-    y: Any
-    weights: dict[str, Any] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
+    model: object
+    y: object
+    weights: dict = field(default_factory=dict)
+    settings: dict = field(default_factory=dict)
     search: bool = False
     name: str = ""
 
 
-def classes(rng: np.random.Generator, n: int, signal: np.ndarray) -> tuple[Any, str]:
+def classes(rng, n, signal):
     """Labels (n,) of two to six classes, of any kind."""
     many = 2 if rng.random() < 0.6 else int(rng.integers(3, 7))
     noisy = signal + 0.3 * (np.std(signal) + 1e-300) * rng.normal(size=n)
@@ -58,14 +55,14 @@ def classes(rng: np.random.Generator, n: int, signal: np.ndarray) -> tuple[Any, 
     return kinds[kind](), kind
 
 
-def pandas_series(values: Any, dtype: Any = None) -> Any:
+def pandas_series(values, dtype=None):
     """A pandas column with an index of its own."""
     import pandas as pd
 
     return pd.Series(values, index=np.arange(len(values))[::-1], dtype=dtype)
 
 
-def polars_series(values: Any) -> Any:
+def polars_series(values):
     """A polars column, or the array where polars is not installed."""
     from .objects import polars_or_none
 
@@ -73,7 +70,7 @@ def polars_series(values: Any) -> Any:
     return values if polars is None else polars.Series(values)
 
 
-def sample_weights(rng: np.random.Generator, n: int) -> Any:
+def sample_weights(rng, n):
     """Weights of the examples, some of them 0."""
     w = rng.random(n) * 10.0 ** rng.uniform(-3, 3)
     kind = rng.integers(5)
@@ -88,7 +85,7 @@ def sample_weights(rng: np.random.Generator, n: int) -> Any:
     return w
 
 
-def regularizer(rng: np.random.Generator, M: int | None) -> tuple[Any, float | None]:
+def regularizer(rng, M):
     """A regularizer, and its p where it is an ℓp-norm."""
     from manykernels import regularizers as r
 
@@ -125,17 +122,15 @@ def regularizer(rng: np.random.Generator, M: int | None) -> tuple[Any, float | N
     return made[rng.integers(len(made))](), None
 
 
-def plan(rng: np.random.Generator, world: Any) -> Plan:
+def plan(rng, world):
     """Targets and an estimator for a world."""
     import manykernels as mk
     from manykernels import losses
 
-    maker: Any
-    searcher: Any
     n, signal = world.n, world.signal if world.signal is not None else np.arange(world.n, dtype=float)
     M = len(world.kernels) if isinstance(world.kernels, list) else None
     omega, p = regularizer(rng, M)
-    options: dict[str, Any] = {
+    options = {
         "regularizer": omega,
         "normalize": [None, "multiplicative", "multiplicative", "spherical", "trace"][rng.integers(5)],
         "tol": float(10 ** rng.uniform(-6, -1)) if rng.random() < 0.6 else 1e-3,
@@ -165,7 +160,7 @@ def plan(rng: np.random.Generator, world: Any) -> Plan:
             options["nu"] = float(rng.uniform(0.01, 1))
         if options["formulation"] == "svdd":
             options["normalize"] = "spherical"
-        model: Any = mk.MKLOneClass(world.kernels, **options)
+        model = mk.MKLOneClass(world.kernels, **options)
         return Plan("one class", model, None, weights, settings, name=f"{model!r} {weights.keys()}")
     options["fit_intercept"] = bool(rng.random() < 0.85)
     options["slack"] = bool(rng.random() < 0.07)
@@ -204,7 +199,7 @@ def plan(rng: np.random.Generator, world: Any) -> Plan:
     if search:
         regularizers = [omega, 1] if rng.random() < 0.5 else omega
         options["max_iter"] = 1000
-        model: Any = searcher(
+        model = searcher(
             world.kernels, Cs=[C, 10 * C], cv=int(rng.integers(2, 4)), **options | {"regularizer": regularizers}
         )
         if rng.random() < 0.3:

@@ -1,11 +1,8 @@
 """What a user does with a model: each step is judged by what must hold of its result."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import tempfile
-from typing import Any
 
 import numpy as np
 
@@ -17,8 +14,8 @@ from .grams import lost
 from .judge import Ledger, Watch, Wrong, finite, near, same, snapshot
 from .longer import Longer
 from .objects import frame, notes, pairs, strings, tasks, views
-from .plans import Plan, plan
-from .worlds import World, sparse, stack, table
+from .plans import plan
+from .worlds import sparse, stack, table
 
 WORLDS = (
     [table] * 8 + [sparse] * 2 + [stack] * 4 + [frame] * 4 + [strings] * 3 + [views] * 3 + [notes, pairs, pairs, tasks]
@@ -27,7 +24,7 @@ CERTIFIED = ("hinge", "logistic", "squared", "epsilon_insensitive")
 UNORDERED = ("auto", "Nystroem", "nystroem", "rff", "Ball", "BestSingle")  # the order of the examples may matter
 
 
-def journey(seed: int, limit: float = 5.0) -> Ledger:
+def journey(seed, limit=5.0):
     """Draw data, an estimator and what follows from the seed, and walk through it: see `small_blocks` too."""
     rng = np.random.default_rng(seed)
     ledger = Ledger(seed)
@@ -45,12 +42,12 @@ def journey(seed: int, limit: float = 5.0) -> Ledger:
 class Journey(Longer):
     """One world, one plan, and the steps."""
 
-    def __init__(self, world: World, chosen: Plan, rng: Any, ledger: Ledger, folder: str, limit: float) -> None:
+    def __init__(self, world, chosen, rng, ledger, folder, limit):
         self.world, self.plan, self.rng, self.ledger, self.folder = world, chosen, rng, ledger, folder
         inputs = {"X": world.X, "y": chosen.y, "new X": world.new, **chosen.weights}
         self.watch = Watch(ledger, inputs, limit)
 
-    def walk(self) -> None:
+    def walk(self):
         """Fit, judge the fit, then one to four steps more."""
         timed = not self.plan.search
         model = self.watch("fit" if timed else "search", lambda: self.fit(self.clone()), timed)
@@ -74,19 +71,19 @@ class Journey(Longer):
         for step in picked:
             self.watch(step.__name__, step)
 
-    def clone(self) -> Any:
+    def clone(self):
         """A new estimator of the plan."""
         from sklearn.base import clone
 
         return clone(self.plan.model)
 
-    def fit(self, model: Any, X: Any = None) -> Any:
+    def fit(self, model, X=None):
         """Fit on the data of the world, or on others."""
         X = self.world.X if X is None else X
         more = self.plan.weights | ({"task": self.world.tasks[0]} if self.world.tasks else {})
         return model.fit(X, **more) if self.plan.y is None else model.fit(X, self.plan.y, **more)
 
-    def decide(self, model: Any, X: Any) -> np.ndarray:
+    def decide(self, model, X):
         """Decisions of a classifier or of a novelty detector, predictions of a regressor.
 
         X holds the new examples where there are tasks: their number says nothing, there may be as many for training.
@@ -95,16 +92,16 @@ class Journey(Longer):
         return np.asarray(ask(X, **self.new_task))
 
     @property
-    def new_task(self) -> dict[str, Any]:
+    def new_task(self):
         return {"task": self.world.tasks[1]} if self.world.tasks else {}
 
     @property
-    def bayes(self) -> bool:
+    def bayes(self):
         return "EmpiricalBayes" in repr(self.model.get_params().get("regularizer"))
 
     # Judgements of the fit
 
-    def fitted(self) -> None:
+    def fitted(self):
         """Finite numbers, an honest gap, and the certificate where it can be recomputed."""
         model = self.model
         finite("dual_coef_, intercept_ or kernel_weights_", model.dual_coef_, model.intercept_, model.kernel_weights_)
@@ -124,11 +121,11 @@ class Journey(Longer):
                 model, self.world.grams(), self.plan.y, weights, p, single, None if self.short else self.tighter
             )
 
-    def tighter(self) -> Any:
+    def tighter(self):
         """The same fit to a hundredth of the gap."""
         return self.fit(self.clone().set_params(tol=self.plan.model.tol / 100, max_iter=10_000))
 
-    def certifiable(self) -> bool:
+    def certifiable(self):
         """Whether `certificate` knows the problem."""
         chosen, get = self.plan, self.plan.model.get_params().get
         usual = chosen.settings["p"] and self.world.grams and not chosen.search and chosen.task != "one class"
@@ -139,7 +136,7 @@ class Journey(Longer):
             usual and plain and get("loss") in CERTIFIED and not self.indefinite and get("solver") != "coordinate"
         )
 
-    def predict(self) -> np.ndarray:
+    def predict(self):
         """Predictions of new examples: finite, of the right shape, the sign or the largest of the decisions."""
         model, new = self.model, self.world.new
         decision, predicted = self.decide(model, new), np.asarray(model.predict(new, **self.new_task))
@@ -158,12 +155,12 @@ class Journey(Longer):
 
     # What may follow
 
-    def size(self, X: Any) -> Any:
+    def size(self, X):
         """How large the terms of each decision are together."""
         parts = self.model.decision_parts(X, **self.new_task)
         return np.abs(parts).sum(axis=-1) + np.abs(self.model.intercept_).max() + self.cancelled(X)
 
-    def cancelled(self, X: Any) -> float:
+    def cancelled(self, X):
         """Σ |a_i| θ K, of which 1e-7 · 1e-6 may be lost where coefficients cancel, or what kernel values lose.
 
         K is the largest value of the training examples too: kernels of one column are known to 16 units of that
@@ -176,7 +173,7 @@ class Journey(Longer):
             K = 1.0
         return share * float(np.abs(model.dual_coef_).sum(axis=1).max() * K)
 
-    def parts(self) -> None:
+    def parts(self):
         """The terms of the decisions add up to them."""
         model, new = self.model, self.world.new
         parts = model.decision_parts(new, **self.new_task)
@@ -189,7 +186,7 @@ class Journey(Longer):
             self.size(new).reshape(self.decision.shape),
         )
 
-    def combined(self) -> None:
+    def combined(self):
         """The combined kernel is symmetric and finite, and gives the decisions of a model of one output."""
         model, X = self.model, self.world.X
         if self.world.tasks:
@@ -204,28 +201,28 @@ class Journey(Longer):
             size += 1e-10 * np.abs(K).max() * np.abs(model.dual_coef_).sum()  # an example far from the support
             near("combined_kernel @ dual_coef_", f, self.decide(model, X).ravel(), size, 1e-5 + rounding)
 
-    def saved(self) -> None:
+    def saved(self):
         """A model that is saved and loaded predicts the same, to the bit."""
         import manykernels
 
         self.model.save(f"{self.folder}/model.mk")
         self.equal(manykernels.load(f"{self.folder}/model.mk"), "a loaded model")
 
-    def pickled(self) -> None:
+    def pickled(self):
         """So does one that is pickled."""
         self.equal(pickle.loads(pickle.dumps(self.model)), "an unpickled model")
 
-    def refitted(self) -> None:
+    def refitted(self):
         """A fit is deterministic."""
         self.equal(self.fit(self.clone()), "the same fit again")
 
-    def equal(self, model: Any, what: str) -> None:
+    def equal(self, model, what):
         """Wrong unless the decisions are those of this model, to the bit."""
         other = self.decide(model, self.world.new)
         if other.tobytes() != self.decision.tobytes():
             raise Wrong(f"{what} predicts otherwise, by {np.abs(other - self.decision).max():.2g}")
 
-    def other_form(self) -> None:
+    def other_form(self):
         """Equal values in another dtype or layout have equal predictions."""
         for name, _, new in self.world.forms:
             before = snapshot(new)
@@ -233,7 +230,7 @@ class Journey(Longer):
             if before is not None and not same(before, new):
                 raise Wrong(f"new X as {name} changed in place")
 
-    def other_fit(self) -> None:
+    def other_fit(self):
         """Fitted on equal values in another dtype or layout the objective is the same, within both gaps."""
         if self.world.forms:
             name, X, _ = self.world.forms[self.rng.integers(len(self.world.forms))]
@@ -242,7 +239,7 @@ class Journey(Longer):
             if before is not None and not same(before, X):
                 raise Wrong(f"X as {name} changed in place")
 
-    def level(self, model: Any, what: str) -> None:
+    def level(self, model, what):
         """Wrong unless both objectives may be those of one problem."""
         if self.bayes or self.indefinite or not hasattr(model, "objective_"):
             return
@@ -257,7 +254,7 @@ class Journey(Longer):
                 f"{what}: objective {b:.9g} and {a:.9g}, gaps {model.duality_gap_:.2g}, {self.model.duality_gap_:.2g}"
             )
 
-    def relative_to(self, model: Any) -> float:
+    def relative_to(self, model):
         """What a gap is relative to, at most: Σ c V + ½ Σ ‖f‖²/θ + |Ω| is the objective where Ω ≥ 0, else that − 2Ω.
 
         With |b| where there is one class (docs/theory-problem.md), whose objective is that sum less or plus b.
@@ -270,7 +267,7 @@ class Journey(Longer):
         omega = sum(min(self.plan.model.regularizer.value(theta), 0.0) for theta in weights) if entropy else 0.0
         return max(abs(model.objective_) + 2 * (offset - omega), self.least_scale(model))
 
-    def least_scale(self, model: Any) -> float:
+    def least_scale(self, model):
         """At most what a gap is relative to where the objective is near 0: 1e-12 Σ c, or in the unit of y²."""
         weights = [w for key, w in self.plan.weights.items() if key == "sample_weight" and w is not None]
         largest = max((float(np.max(w)) for w in weights), default=1.0)
@@ -279,7 +276,7 @@ class Journey(Longer):
         size = max(1.0, float(np.max(y**2))) if y.dtype.kind == "f" else 1.0
         return 1e-12 * float(np.max(C)) * largest * self.world.n * size
 
-    def permuted(self) -> None:
+    def permuted(self):
         """The order of the examples does not matter, beyond the gap."""
         if (
             "auto" in str(self.world.kernels)[:5]
@@ -303,7 +300,7 @@ class Journey(Longer):
             model.set_params(C=self.model.C_)
         self.level(model.fit(X, *y, **weights), "examples in another order")
 
-    def checkpoint(self) -> None:
+    def checkpoint(self):
         """A fit that is cut off goes on from its file; once done, its result comes from there."""
         if self.plan.search:
             return
@@ -316,7 +313,7 @@ class Journey(Longer):
         if self.decide(again, self.world.new).tobytes() != self.decide(model, self.world.new).tobytes():
             raise Wrong("a finished checkpoint gives another model")
 
-    def streamed(self) -> None:
+    def streamed(self):
         """Read from files, the fit has the same objective and the model the same predictions."""
         if self.world.sources is None or self.plan.task in ("labels", "targets"):
             return
@@ -326,14 +323,14 @@ class Journey(Longer):
             finite("a decision of a streamed model", self.decide(model, self.world.new))
             self.level(model, f"X from {name}")
 
-    def warm(self) -> None:
+    def warm(self):
         """A warm start ends at the same objective."""
         if not self.plan.search:
             model = self.fit(self.clone().set_params(warm_start=True))
             if not isinstance(model.get_params().get("random_state"), np.random.RandomState):
                 self.level(self.fit(model), "warm start")  # a generator draws other features in the second fit
 
-    def scored(self) -> None:
+    def scored(self):
         """A score is finite and at most 1."""
         if self.plan.y is not None:
             task = {"task": self.world.tasks[0]} if self.world.tasks else {}
@@ -341,7 +338,7 @@ class Journey(Longer):
             if not score <= 1 + 1e-12:
                 raise Wrong(f"score {score}")
 
-    def probabilities(self) -> None:
+    def probabilities(self):
         """Probabilities lie between 0 and 1, and those of classes sum to 1."""
         if self.plan.task in ("classes", "labels") and hasattr(self.model, "predict_proba"):
             P = self.model.predict_proba(self.world.new, **self.new_task)
@@ -351,7 +348,7 @@ class Journey(Longer):
             if self.plan.task == "classes":
                 near("the sum of probabilities", P.sum(axis=1), np.ones(len(P)), 1.0, 1e-9)
 
-    def single(self) -> None:
+    def single(self):
         """One example at a time has the decision that it has among others."""
         if isinstance(self.world.new, dict) or self.world.tasks:
             return
@@ -360,21 +357,21 @@ class Journey(Longer):
             one = self.decide(self.model, self.world.rows(self.world.new, np.array([row])))
             near("an example alone", one[0], self.decision[row], size[row])
 
-    def none(self) -> None:
+    def none(self):
         """No example at all has no decision, or is refused."""
         if not (isinstance(self.world.new, dict) or self.world.tasks):
             none = self.decide(self.model, self.world.rows(self.world.new, np.array([], dtype=int)))
             if len(none):
                 raise Wrong(f"no example has {len(none)} decisions")
 
-    def shown(self) -> None:
+    def shown(self):
         """A model can be shown."""
         from manykernels.inspect import weights_table
 
         if not (repr(self.model) and self.model._repr_html_() and weights_table(self.model)):
             raise Wrong("nothing to show")
 
-    def deviation(self) -> None:
+    def deviation(self):
         """Standard deviations are finite and not negative."""
         if self.bayes and self.plan.task == "numbers" and not self.world.tasks:
             _, deviation = self.model.predict(self.world.new, return_std=True)
@@ -382,14 +379,14 @@ class Journey(Longer):
             if np.any(deviation < 0):
                 raise Wrong("a standard deviation is negative")
 
-    def threaded(self) -> None:
+    def threaded(self):
         """A fit in another thread is the same (issue 11, point 21)."""
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(1) as pool:
             self.equal(pool.submit(lambda: self.fit(self.clone())).result(), "a fit in another thread")
 
-    def spoiled(self) -> None:
+    def spoiled(self):
         """NaN and infinity in numbers are refused, or leave finite decisions."""
         new = self.world.new
         if isinstance(new, np.ndarray) and new.dtype.kind == "f":

@@ -1,10 +1,6 @@
 """Random data as users bring it: tables, sparse matrices, frames and kernel matrices, in every dtype and layout."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -17,29 +13,29 @@ class World:
     """Training data X of n examples, new ones, kernels for them, and the same values in other forms."""
 
     name: str
-    X: Any
-    new: Any
-    kernels: Any
+    X: object
+    new: object
+    kernels: object
     n: int
-    forms: list[tuple[str, Any, Any]] = field(default_factory=list)  # (name, X, new) of equal values
-    grams: Callable[[], list[grams.Gram]] | None = None  # the kernels of the training data, recomputed
-    sources: Callable[[str], list[tuple[str, Any, Any]]] | None = None  # (name, X, new) on a disk
-    numbers: np.ndarray | None = None  # (n, p) of any size that kernels see as they are, where rounding is allowed for
-    signal: np.ndarray | None = None  # (n,) what targets may depend on
-    tasks: tuple[Any, Any] | None = None  # of the training examples and of the new ones
-    take: Callable[[Any, np.ndarray], Any] = lambda X, rows: X[rows]  # the training examples in another order
+    forms: list = field(default_factory=list)  # (name, X, new) of equal values
+    grams: object = None  # the kernels of the training data, recomputed
+    sources: object = None  # (name, X, new) on a disk
+    numbers: object = None  # (n, p) of any size that kernels see as they are, where rounding is allowed for
+    signal: object = None  # (n,) what targets may depend on
+    tasks: object = None  # of the training examples and of the new ones
+    take: object = lambda X, rows: X[rows]  # the training examples in another order
 
-    def rows(self, X: Any, rows: np.ndarray) -> Any:
+    def rows(self, X, rows):
         """Some of the new examples."""
         return X[rows] if self.kernels == "precomputed" else self.take(X, rows)
 
 
-def size(rng: np.random.Generator, low: int, high: int) -> int:
+def size(rng, low, high):
     """A number, small ones as likely as large ones."""
     return int(np.exp(rng.uniform(np.log(low), np.log(high + 1))))
 
 
-def numbers(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+def numbers(rng, n, p):
     """A table (n, p) of float64 with what real tables have: odd scales, offsets, outliers, copies, constants."""
     X = rng.normal(size=(n, p))
     if rng.random() < 0.3:
@@ -66,7 +62,7 @@ def numbers(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
 DTYPES = ["f8", "f8", "f8", "f4", "f2", "i8", "i4", "i2", "u1", "?", "O", ">f8", ">i4"]
 
 
-def cast(X: np.ndarray, dtype: str) -> np.ndarray:
+def cast(X, dtype):
     """X in that dtype, within what it can hold."""
     if dtype == "?":
         return X > np.median(X)
@@ -82,7 +78,7 @@ def cast(X: np.ndarray, dtype: str) -> np.ndarray:
 LAYOUTS = ["C", "F", "strided", "reversed", "read-only", "columns reversed", "offset"]
 
 
-def lay(X: np.ndarray, layout: str) -> np.ndarray:
+def lay(X, layout):
     """The same values otherwise laid out in memory."""
     if layout == "F":
         return np.asfortranarray(X)
@@ -104,7 +100,7 @@ def lay(X: np.ndarray, layout: str) -> np.ndarray:
     return X
 
 
-def table_kernels(rng: np.random.Generator, p: int, positive: bool, plain: bool = False) -> list[Any]:
+def table_kernels(rng, p, positive, plain=False):
     """One to six kernels on p columns; plain ones only are those whose Gram matrices `grams` recomputes."""
     from sklearn.gaussian_process.kernels import Matern
     from sklearn.kernel_approximation import RBFSampler
@@ -112,7 +108,7 @@ def table_kernels(rng: np.random.Generator, p: int, positive: bool, plain: bool 
 
     from manykernels import kernels as k
 
-    def gamma() -> float:
+    def gamma():
         return float(10 ** rng.uniform(-3, 1))
 
     simple = [
@@ -140,7 +136,7 @@ def table_kernels(rng: np.random.Generator, p: int, positive: bool, plain: bool 
     ]
     if positive:
         other += [lambda: k.Chi2(gamma=gamma()), lambda: k.HistogramIntersection(), lambda: k.Tanimoto()]
-    made: list[Any] = []
+    made = []
     for number in range(int(rng.integers(1, 7))):
         kernel = (simple if plain or rng.random() < 0.5 else other)[rng.integers(6 if plain else len(simple))]()
         if not plain and rng.random() < 0.4:
@@ -162,13 +158,13 @@ def table_kernels(rng: np.random.Generator, p: int, positive: bool, plain: bool 
     return made
 
 
-def linear(A: Any, B: Any) -> Any:
+def linear(A, B):
     """A kernel as a plain function."""
     A, B = (Z.toarray() if scipy.sparse.issparse(Z) else np.asarray(Z, float) for Z in (A, B))
     return A @ B.T
 
 
-def table(rng: np.random.Generator) -> World:
+def table(rng):
     """A NumPy array, or lists, of any dtype and layout."""
     n, p, m = size(rng, 2, 200), size(rng, 1, 40), size(rng, 1, 30)
     base = numbers(rng, n + m, p)
@@ -176,7 +172,7 @@ def table(rng: np.random.Generator) -> World:
     values = cast(base, dtype)
     X, new = values[:n], values[n:]
     numeric = values.astype(float)
-    kernels: Any = table_kernels(rng, p, bool((numeric >= 0).all()), plain)
+    kernels = table_kernels(rng, p, bool((numeric >= 0).all()), plain)
     if rng.random() < 0.1:
         kernels = "auto"
     if rng.random() < 0.05:
@@ -197,7 +193,7 @@ def table(rng: np.random.Generator) -> World:
     return world
 
 
-def array_files(folder: str, X: np.ndarray, new: np.ndarray, rng: np.random.Generator) -> list[tuple[str, Any, Any]]:
+def array_files(folder, X, new, rng):
     """The table in `.npy` and `.npz` files, read in blocks of odd sizes."""
     from manykernels.streaming import ArrayFile
 
@@ -212,7 +208,7 @@ def array_files(folder: str, X: np.ndarray, new: np.ndarray, rng: np.random.Gene
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
 
 
-def sparse(rng: np.random.Generator) -> World:
+def sparse(rng):
     """A sparse matrix or array of any format, with unsorted or repeated entries."""
     from manykernels import kernels as k
 
@@ -222,7 +218,7 @@ def sparse(rng: np.random.Generator) -> World:
     choice = str(rng.choice(FORMATS))
     maker = scipy.sparse.csr_array if rng.random() < 0.5 else scipy.sparse.csr_matrix
 
-    def form(rows: np.ndarray, kind: str) -> Any:
+    def form(rows, kind):
         return maker(rows).asformat(kind)
 
     X, new = form(dense[:n], choice), form(dense[n:], choice)
@@ -231,7 +227,7 @@ def sparse(rng: np.random.Generator) -> World:
             part = slice(X.indptr[i], X.indptr[i + 1])
             X.indices[part], X.data[part] = X.indices[part][::-1].copy(), X.data[part][::-1].copy()
         X.has_sorted_indices = False
-    kernels: Any = table_kernels(rng, p, False, plain=rng.random() < 0.7)
+    kernels = table_kernels(rng, p, False, plain=rng.random() < 0.7)
     if rng.random() < 0.2:
         kernels = k.rank_one_kernels(X if rng.random() < 0.5 else p)
     numeric = dense.astype(float)
@@ -244,7 +240,7 @@ def sparse(rng: np.random.Generator) -> World:
     return world
 
 
-def stack(rng: np.random.Generator) -> World:
+def stack(rng):
     """Precomputed kernels: arrays in both memory orders, float32 or float64, or a KernelStack."""
     from manykernels import KernelStack
 
@@ -263,7 +259,7 @@ def stack(rng: np.random.Generator) -> World:
     if rng.random() < 0.05:
         cube = -cube  # no kernels at all: must warn or refuse, not break
     X, new = cube[:n, :n], cube[n:, :n]
-    orders: list[tuple[str, Callable[[np.ndarray], Any]]] = [
+    orders = [
         ("C", lambda A: np.ascontiguousarray(A)),
         ("F", lambda A: np.asfortranarray(A)),
         ("kernels first", lambda A: np.ascontiguousarray(A.transpose(2, 0, 1)).transpose(1, 2, 0)),

@@ -1,7 +1,5 @@
 """`python -m benchmarks.metamorphic --cases 2000 --jobs 2 --seed 0`; `--case N` runs one, `--faults` the known ones."""
 
-from __future__ import annotations
-
 import argparse
 import collections
 import os
@@ -13,7 +11,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments=None):
     """The command; 1 where a case is flagged."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.metamorphic", description=__doc__)
     parser.add_argument("--cases", type=int, default=300)
@@ -35,8 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
 
     numbers = [chosen.case] if chosen.case is not None else range(chosen.seed, chosen.seed + chosen.cases)
     numbers = [number for number in numbers if chosen.only in " ".join(ALL[number % len(ALL)])]
-    flagged: collections.Counter[str] = collections.Counter()
-    keys: collections.Counter[str] = collections.Counter()
+    flagged = collections.Counter()
+    keys = collections.Counter()
     with ProcessPoolExecutor(chosen.jobs, get_context("spawn")) as pool:
         done = map(case, numbers) if chosen.jobs == 1 else pool.map(case, numbers, chunksize=5)
         for number, (key, wrong) in zip(numbers, done, strict=True):

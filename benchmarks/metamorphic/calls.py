@@ -1,17 +1,11 @@
 """The public methods, each as a function of a world and its arguments that returns arrays."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from .worlds import Args, World, fit
-
-Answer = dict[str, np.ndarray]
+from .worlds import fit
 
 
 @dataclass(frozen=True)
@@ -22,18 +16,18 @@ class Call:
     """
 
     name: str
-    takes: tuple[str, ...]
-    run: Callable[[World, Args], Answer]
+    takes: tuple
+    run: object
     new: bool = False
     by_row: bool = False
     ordered: bool = False
 
-    def args(self, world: World) -> Args:
+    def args(self, world):
         """The arguments of the world that the method takes."""
         own = world.new if self.new else world.train
         return {name: own[name] for name in self.takes if name in own}
 
-    def able(self, world: World) -> bool:
+    def able(self, world):
         """Whether the world can be given to the method."""
         return world.target in ABLE[self.name] and not (
             ("task" in world.train and "task" not in self.takes)
@@ -44,7 +38,7 @@ class Call:
         )
 
 
-def decide(world: World, model: Any) -> Answer:
+def decide(world, model):
     """The decisions on the new examples."""
     given = {name: world.new[name] for name in ("X", "task", "covariates") if name in world.new}
     ask = model.decision_function if world.target in ("classes", "one class") else model.predict
@@ -100,7 +94,7 @@ def _report(world, args):
     return {"numbers": np.array(sorted(numbers(json.loads(json.dumps(parts, default=float)))))}
 
 
-def numbers(facts: Any) -> list[float]:
+def numbers(facts):
     """All numbers in nested facts that say nothing of seconds."""
     if isinstance(facts, dict):
         return [x for key, part in facts.items() if "second" not in key for x in numbers(part)]
@@ -172,7 +166,7 @@ ABLE = {call.name: LEARN for call in CALLS} | {
 NO_STRATA = ("search", "path", "relevance", "column_relevance", "bootstrap_weights", "report", "score")
 
 
-def calls(world: World) -> list[Call]:
+def calls(world):
     """The calls that take the data of a world."""
     kind = world.kind.split()[0]
     own = [call for call in CALLS if call.able(world)]

@@ -1,7 +1,5 @@
 """The number of a case decides on its change, world and call."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from . import doors  # noqa: F401  (registers its changes)
@@ -23,12 +21,12 @@ NEEDS = {  # what a change needs of a world, so that it is soon drawn
 }  # fmt: skip
 
 
-def case(number: int) -> tuple[str, str]:
+def case(number):
     """("change: argument | call | world", what is wrong or "") of a case."""
     return attempt(np.random.default_rng(number), *ALL[number % len(ALL)])
 
 
-def attempt(rng: np.random.Generator, change: str, argument: str, call: str = "", kind: str = "") -> tuple[str, str]:
+def attempt(rng, change, argument, call="", kind=""):
     """One case of a change; a world and a call to which it applies are drawn."""
     if change in PLACES:
         try:

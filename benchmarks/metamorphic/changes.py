@@ -1,15 +1,10 @@
 """Changes of the arguments of a call, and what must come of each."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from .calls import Call
-from .worlds import SIDES, Args, World, choose, labelled
+from .worlds import SIDES, choose, labelled
 
 REFUSED, SAID, SAME, SAME_AND_SAID = "refused", "said", "same", "same and said"
 
@@ -22,55 +17,54 @@ class Trial:
     `model`, `train` and `new`: what the world has in place of its own, `base_new` what the base has.
     """
 
-    args: Args
-    want: tuple[str, ...]
-    words: tuple[str, ...] = ()
-    base: Args | None = None
-    order: np.ndarray | None = None
-    model: Any = None
-    train: Args | None = None
-    new: Args | None = None
-    base_new: Args | None = None
+    args: dict
+    want: tuple
+    words: tuple = ()
+    base: object = None
+    order: object = None
+    model: object = None
+    train: object = None
+    new: object = None
+    base_new: object = None
 
 
-Change = Callable[[Any, World, Call, Args, str], Trial | None]
-CHANGES: dict[str, tuple[Change, tuple[str, ...]]] = {}  # name: (function, its arguments)
+CHANGES = {}  # name: (function, its arguments)
 ANY = ("X", *SIDES)
 
 
-def change(name: str, *arguments: str) -> Callable[[Change], Change]:
+def change(name, *arguments):
     """Registers a change of each of some arguments; None means that it does not apply."""
 
-    def register(function: Change) -> Change:
+    def register(function):
         CHANGES[name] = function, arguments or ("all",)
         return function
 
     return register
 
 
-def kind_of(world: World) -> str:
+def kind_of(world):
     return world.kind.split()[0]
 
 
-def length(args: Args) -> int:
+def length(args):
     """The number of examples of a call's arguments."""
     X = args["X"]
     return length({"X": next(iter(X.values()))}) if isinstance(X, dict) else len(X)
 
 
-def index_of(args: Args) -> Any:
+def index_of(args):
     """The labels of the rows of X, as pandas has them; None if it has none."""
     X = args["X"]
     parts = X.values() if isinstance(X, dict) else [X]
     return next((part.index for part in parts if hasattr(part, "iloc")), None)
 
 
-def array(value: Any) -> np.ndarray:
+def array(value):
     """The values of one column."""
     return value.to_numpy() if hasattr(value, "to_numpy") else np.asarray(value)
 
 
-def turned(rng: Any, n: int) -> np.ndarray:
+def turned(rng, n):
     """An order of n rows other than 0, 1, …"""
     order = rng.permutation(n)
     return order if np.mean(order == np.arange(n)) < 0.5 else order[::-1]
@@ -91,7 +85,7 @@ def permuted(rng, world, call, args, argument):
     return Trial(made, (SAME,), order=order if call.by_row else None)
 
 
-def part_turned(value: Any, order: np.ndarray) -> Any:
+def part_turned(value, order):
     """A value with labels in another order; of a dict its first column alone."""
     if isinstance(value, dict):
         return {key: choose(part, order) if k == 0 else part for k, (key, part) in enumerate(value.items())}
@@ -162,7 +156,7 @@ def shuffled_view(rng, world, call, args, argument):
     return Trial({**args, "X": {**X, "rna": X["rna"].iloc[order]}}, (REFUSED, SAID), ("rna", "index"), base)
 
 
-def masked(rng: Any, value: Any) -> Any:
+def masked(rng, value):
     """The same with one entry masked, which holds an absurd number if it can."""
     if isinstance(value, dict):
         name = list(value)[rng.integers(len(value))]
@@ -191,7 +185,7 @@ def mask(rng, world, call, args, argument):
     return Trial({**args, argument: masked(rng, value)}, (REFUSED,), ("mask",))
 
 
-def clock(rng: Any, values: np.ndarray) -> np.ndarray:
+def clock(rng, values):
     """Numbers as dates or durations of some unit."""
     kind = ["M8[ns]", "M8[D]", "m8[us]", "m8[ns]", "m8[s]"][rng.integers(5)]
     made = (np.abs(values) * 1e6).astype("i8").astype(kind)
@@ -217,7 +211,7 @@ def clocks(rng, world, call, args, argument):
     return Trial({**args, argument: made}, (REFUSED,), ("date", "time", "duration", "number", "real", "missing"))
 
 
-def as_clock(rng: Any, value: Any) -> Any:
+def as_clock(rng, value):
     """A frame with one column of dates, or an array of them."""
     if hasattr(value, "columns"):
         name = value.columns[rng.integers(len(value.columns))]
@@ -325,7 +319,7 @@ def container(rng, world, call, args, argument):
     return Trial({**args, argument: forms[rng.integers(len(forms))]}, (SAME,))
 
 
-def polars_series(values: Any) -> Any:
+def polars_series(values):
     """A polars column, or a list where polars is not installed."""
     try:
         import polars
@@ -334,7 +328,7 @@ def polars_series(values: Any) -> Any:
     return polars.Series(values.tolist())
 
 
-def polars_frame(value: Any) -> Any:
+def polars_frame(value):
     """A polars frame, or a pandas one where polars is not installed."""
     import pandas as pd
 

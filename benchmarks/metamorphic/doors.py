@@ -1,13 +1,8 @@
 """Changes of one kind of data alone: columns, letters, targets, classes, views."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from .changes import REFUSED, SAID, SAME, SAME_AND_SAID, Trial, array, change, kind_of, length
-from .worlds import Args
 
 MARKERS = ["<null>", "NA", "?", "-", "n/a", "NULL", "."]
 
@@ -23,7 +18,7 @@ def unread_column(rng, world, call, args, argument):
     y, more = args["y"], np.round(rng.random(length(args)) * 5)
     if hasattr(y, "columns") or rng.random() < 0.5:
         frame = pd.DataFrame({key: array(y[key]) for key in ("event", "time")}, index=getattr(y, "index", None))
-        made: Any = frame.assign(**{name: more})
+        made = frame.assign(**{name: more})
     else:
         made = np.empty(len(y), dtype=[*y.dtype.descr, (name, "<f8")])
         made["event"], made["time"], made[name] = y["event"], y["time"], more
@@ -57,12 +52,12 @@ def strange_letters(rng, world, call, args, argument):
     return Trial({**args, "X": made}, (SAID, REFUSED), ("letter",))
 
 
-def column(X: Any, name: str, values: Any) -> Any:
+def column(X, name, values):
     """The frame with other values of a column, in the same place."""
     return X.assign(**{name: values})
 
 
-def as_texts(rng: Any, form: str, values: np.ndarray, marker: str) -> list[str]:
+def as_texts(rng, form, values, marker):
     """Numbers as texts: with points or with commas, NaN as a marker."""
     texts = [marker if np.isnan(value) else f"{value:.4f}" for value in values]
     return [text.replace(".", ",") if form == "commas" and text != marker else text for text in texts]
@@ -100,7 +95,7 @@ def useless(rng, world, call, args, argument):
     return Trial({**args, "X": parts[0]}, (SAME_AND_SAID,), ("aside",), new={**world.new, "X": parts[1]})
 
 
-def useless_column(rng: Any, kind: str, n: int, first: int) -> Any:
+def useless_column(rng, kind, n, first):
     """n entries that tell nothing: row numbers, ids, notes of words that no other row has, one value, none, dates."""
     import pandas as pd
 
@@ -133,7 +128,7 @@ def renamed_view(rng, world, call, args, argument):
         return None
     other = str(rng.choice(["a b", "[rna]", "größe", "zz", "columns"]))
 
-    def rename(X: Args) -> Args:
+    def rename(X):
         return {other if name == "rna" else name: part for name, part in X.items()}
 
     kernels = [(other if name == "rna" else name, kernel, other if view == "rna" else view)

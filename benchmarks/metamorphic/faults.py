@@ -1,9 +1,6 @@
 """Faults that were there once: each is found by cases of one change, here those of one call."""
 
-from __future__ import annotations
-
 import zlib
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -48,12 +45,12 @@ FAULTS = {  # what was wrong: (change, argument, call or "", kind of data or "")
 }  # fmt: skip
 
 
-def found(tries: int = 12) -> Iterator[tuple[str, str]]:
+def found(tries=12):
     """(fault, the first wrong case of its change, "" if none is wrong) of each fault, with random data."""
     for name in FAULTS:
         yield name, next((said for k in range(tries) if (said := wrong(name, k))), "")
 
 
-def wrong(name: str, number: int) -> str:
+def wrong(name, number):
     """What is wrong with one case of a fault."""
     return attempt(np.random.default_rng([zlib.crc32(name.encode()), number]), *FAULTS[name])[1]

@@ -1,19 +1,14 @@
 """Runs a call on the base and on the changed data, and says what is wrong."""
 
-from __future__ import annotations
-
 import re
 import traceback
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from ..journeys.judge import location
-from .calls import Call
-from .changes import REFUSED, SAID, SAME, SAME_AND_SAID, Trial
-from .worlds import Args, World
+from .changes import REFUSED, SAID, SAME, SAME_AND_SAID
 
 NEAR = 1e-3  # of the spread of a result
 OURS = re.compile(r"[\\/](manykernels|sklearn)[\\/]")
@@ -23,12 +18,12 @@ OURS = re.compile(r"[\\/](manykernels|sklearn)[\\/]")
 class Outcome:
     """How one run ended."""
 
-    answer: dict[str, np.ndarray] | None
-    error: Exception | None
-    said: list[str]
+    answer: object
+    error: object
+    said: list
 
 
-def run(call: Call, world: World, args: Args) -> Outcome:
+def run(call, world, args):
     """One run, with its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -41,7 +36,7 @@ def run(call: Call, world: World, args: Args) -> Outcome:
     return Outcome(answer, error, [str(one.message) for one in ours])
 
 
-def apart(a: dict[str, Any], b: dict[str, Any], order: np.ndarray | None = None) -> str:
+def apart(a, b, order=None):
     """What differs, "" if nothing does."""
     for name, value in a.items():
         other = b[name]
@@ -65,7 +60,7 @@ def apart(a: dict[str, Any], b: dict[str, Any], order: np.ndarray | None = None)
     return ""
 
 
-def judge(call: Call, world: World, args: Args, trial: Trial) -> str | None:
+def judge(call, world, args, trial):
     """What is wrong with a trial, "" if nothing is; None where the base itself is refused."""
     base_world = world if trial.base_new is None else replace(world, new=trial.base_new, fitted={})
     base = None
@@ -98,16 +93,16 @@ def judge(call: Call, world: World, args: Args, trial: Trial) -> str | None:
     return differs or "not said"
 
 
-def named(text: str, words: tuple[str, ...]) -> bool:
+def named(text, words):
     """Whether a text has one of some words."""
     return not words or any(word.lower() in text.lower() for word in words)
 
 
-def purposeful(error: Exception) -> bool:
+def purposeful(error):
     """Whether an error was raised on purpose, by the package or by scikit-learn's checks."""
     last, known = traceback.extract_tb(error.__traceback__)[-1], isinstance(error, ValueError | TypeError)
     return known and bool(OURS.search(last.filename)) and "raise" in location(error)[1]
 
 
-def shown(error: Exception) -> str:
+def shown(error):
     return f"{type(error).__name__}: {str(error)[:160]} [{location(error)[0]}]"

@@ -1,29 +1,25 @@
 """What is no method of an estimator: targets, stacks, printed names, the command line. Each returns what is wrong."""
 
-from __future__ import annotations
-
 import io
 import tempfile
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from .judge import purposeful, shown
 
-PLACES: dict[str, Callable[[Any], str]] = {}
+PLACES = {}
 NAMES = ["glucose [mmol/l]", "[rna]", "[bold]x[/bold]", "🧬 dna", "a[/]", "two\nlines"]
 
 
-def place(function: Callable[[Any], str]) -> Callable[[Any], str]:
+def place(function):
     """Registers a function under its name."""
     PLACES[function.__name__.replace("_", " ")] = function
     return function
 
 
-def refusal(run: Callable[[], Any], *words: str, warned: bool = False) -> str:
+def refusal(run, *words, warned=False):
     """"" if `run` ends in an error with one of the words, or, if `warned`, in a warning."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -37,7 +33,7 @@ def refusal(run: Callable[[], Any], *words: str, warned: bool = False) -> str:
     return "" if warned and any(word in text for word in words for text in said) else "taken"
 
 
-def command(*arguments: Any) -> tuple[int, str, str]:
+def command(*arguments):
     """(exit code, output, messages) of the command line, in this process."""
     from typer.testing import CliRunner
 
@@ -48,7 +44,7 @@ def command(*arguments: Any) -> tuple[int, str, str]:
 
 
 @place
-def halves_of_survival_targets(rng: Any) -> str:
+def halves_of_survival_targets(rng):
     """Event and time are in two orders."""
     import pandas as pd
 
@@ -63,19 +59,19 @@ def halves_of_survival_targets(rng: Any) -> str:
 
 
 @place
-def masks_in_survival_targets(rng: Any) -> str:
+def masks_in_survival_targets(rng):
     """Event, time or strata have a masked entry."""
     from manykernels import survival_targets
 
     n = int(rng.integers(5, 30))
-    parts: list[Any] = [rng.random(n) < 0.6, rng.random(n) * 9, rng.integers(0, 2, n)]
+    parts = [rng.random(n) < 0.6, rng.random(n) * 9, rng.integers(0, 2, n)]
     k = rng.integers(3)
     parts[k] = np.ma.MaskedArray(parts[k], np.arange(n) == rng.integers(n))
     return refusal(lambda: survival_targets(*parts), "mask")
 
 
 @place
-def masks_in_stacks_and_views(rng: Any) -> str:
+def masks_in_stacks_and_views(rng):
     """A matrix of a stack, or a view, has a masked entry."""
     from manykernels import KernelStack, MKLClassifier, Views
     from manykernels.kernels import RBF
@@ -85,7 +81,7 @@ def masks_in_stacks_and_views(rng: Any) -> str:
         table = np.ma.MaskedArray(points, rng.random(points.shape) < 0.1)
         return refusal(lambda: MKLClassifier([("a", RBF(0.3), "a")], C=1.0).fit(Views({"a": table}), y), "mask")
     matrix = np.ma.MaskedArray(points @ points.T, rng.random((24, 24)) < 0.1)
-    stacks: list[Callable[[], Any]] = [
+    stacks = [
         lambda: KernelStack([matrix, np.eye(24)]),
         lambda: KernelStack({"a": matrix}),
         lambda: KernelStack(np.ma.stack([matrix, matrix])),
@@ -95,7 +91,7 @@ def masks_in_stacks_and_views(rng: Any) -> str:
 
 
 @place
-def names_on_the_screen(rng: Any) -> str:
+def names_on_the_screen(rng):
     """Names with brackets arrive where rich prints them."""
     from rich.console import Console
 
@@ -107,7 +103,7 @@ def names_on_the_screen(rng: Any) -> str:
     y = X[:, 0] + X[:, 1]
     kernels = [(name, RBF(0.2), [k]) for k, name in enumerate(NAMES)]
     model = MKLRegressor(kernels, C=1.0, loss="squared").fit(X, y)
-    made: dict[str, Callable[[], Any]] = {
+    made = {
         "weights_table": lambda: weights_table(model),
         "relevance": lambda: relevance(model, X, y, cv=2, n_permutations=1, refits=0),
         "model": lambda: model,
@@ -119,7 +115,7 @@ def names_on_the_screen(rng: Any) -> str:
 
 
 @place
-def names_of_columns_on_the_command_line(rng: Any) -> str:
+def names_of_columns_on_the_command_line(rng):
     """Names of columns with brackets arrive in the tables of the commands."""
     import pandas as pd
 
@@ -134,7 +130,7 @@ def names_of_columns_on_the_command_line(rng: Any) -> str:
     return f"lost: {lost}" if lost else ""
 
 
-def tables(rng: Any) -> tuple[Any, Any]:
+def tables(rng):
     """A table whose numbers decide, and new rows of it."""
     import pandas as pd
 
@@ -144,7 +140,7 @@ def tables(rng: Any) -> tuple[Any, Any]:
     return frame[:45], frame[45:]
 
 
-def predicted(folder: str, name: str, train: bytes, new: bytes, end: str) -> tuple[Any, str]:
+def predicted(folder, name, train, new, end):
     """(predictions of the command line, its messages)."""
     import pandas as pd
 
@@ -159,7 +155,7 @@ def predicted(folder: str, name: str, train: bytes, new: bytes, end: str) -> tup
     return pd.read_csv(to).select_dtypes("number").to_numpy(), out + said + more[2]
 
 
-def compared(folder: str, forms: list[tuple[bytes, bytes, str]], word: str) -> str:
+def compared(folder, forms, word):
     """What differs between the predictions of two forms of a table, unless a message of the second names the column."""
     (a, said_a), (b, said_b) = (predicted(folder, f"t{k}", *form) for k, form in enumerate(forms))
     if a is None:
@@ -175,10 +171,10 @@ def compared(folder: str, forms: list[tuple[bytes, bytes, str]], word: str) -> s
 
 
 @place
-def numbers_as_texts_on_the_command_line(rng: Any) -> str:
+def numbers_as_texts_on_the_command_line(rng):
     """Decimal commas and markers for missing numbers in a CSV file."""
     form, marker = str(rng.choice(["commas", "markers"])), str(rng.choice(["<null>", "?", "-", "missing", "."]))
-    contents: list[list[bytes]] = [[], []]
+    contents = [[], []]
     for frame in tables(rng):
         plain, made = frame.copy(), frame.copy()
         if form == "commas":
@@ -195,7 +191,7 @@ def numbers_as_texts_on_the_command_line(rng: Any) -> str:
 
 
 @place
-def byte_order_mark(rng: Any) -> str:
+def byte_order_mark(rng):
     """A mark at the start of a file is no part of the first name."""
     contents = [frame.to_csv(index=False).encode() for frame in tables(rng)]
     end = str(rng.choice([".csv", ".txt", ".tsv"]))
@@ -207,7 +203,7 @@ def byte_order_mark(rng: Any) -> str:
 
 
 @place
-def folder_and_views(rng: Any) -> str:
+def folder_and_views(rng):
     """A folder of tables and `Views` of the same data have the same kernels and weights."""
     import pandas as pd
 
@@ -238,12 +234,12 @@ def folder_and_views(rng: Any) -> str:
 
 
 @place
-def letters_on_the_command_line(rng: Any) -> str:
+def letters_on_the_command_line(rng):
     """`gkm predict` and `explain` take RNA as DNA, and refuse proteins."""
     import manykernels as mk
     from manykernels.strings import GappedKmer
 
-    def fasta(path: str, rows: list[str]) -> None:
+    def fasta(path, rows):
         Path(path).write_text("".join(f">s{i}\n{text}\n" for i, text in enumerate(rows)))
 
     dna = ["".join(rng.choice(list("ACGT"), 30, p=p)) for p in ([0.4, 0.1, 0.1, 0.4], [0.1, 0.4, 0.4, 0.1]) * 12]

@@ -1,13 +1,9 @@
 """Small random data of every form, with everything that has one entry per example."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-Args = dict[str, Any]  # the arguments of a call, by name
 SIDES = ("y", "sample_weight", "covariates", "groups", "task", "strata")
 NEW = 12  # new examples
 
@@ -18,12 +14,12 @@ class World:
 
     kind: str
     target: str  # "classes", "numbers", "times" or "one class"
-    model: Any
-    train: Args
-    new: Args
-    fitted: dict[str, Any] = field(default_factory=dict)
+    model: object
+    train: dict
+    new: dict
+    fitted: dict = field(default_factory=dict)
 
-    def fit(self) -> Any:
+    def fit(self):
         """The estimator fitted on the training data; only once."""
         if "model" not in self.fitted:
             given = {name: value for name, value in self.train.items() if name != "groups"}
@@ -31,14 +27,14 @@ class World:
         return self.fitted["model"]
 
 
-def fit(model: Any, args: Args) -> Any:
+def fit(model, args):
     """A fitted clone of the model."""
     from sklearn.base import clone
 
     return clone(model).fit(**args)
 
 
-def choose(value: Any, rows: np.ndarray, square: bool = False) -> Any:
+def choose(value, rows, square=False):
     """Some rows of data of any form; of the columns too where they are `square` matrices."""
     from manykernels.pairs import Pairs
 
@@ -55,7 +51,7 @@ def choose(value: Any, rows: np.ndarray, square: bool = False) -> Any:
     return value[np.ix_(rows, rows)] if square else value[rows]
 
 
-def index_of(rng: np.random.Generator, kind: str, n: int, start: int) -> Any:
+def index_of(rng, kind, n, start):
     """The index of n rows: numbered, texts, other numbers or dates."""
     import pandas as pd
 
@@ -68,7 +64,7 @@ def index_of(rng: np.random.Generator, kind: str, n: int, start: int) -> Any:
     return pd.RangeIndex(n)
 
 
-def tables(rng: np.random.Generator, n: int, kind: str) -> tuple[Any, Any, Any]:
+def tables(rng, n, kind):
     """(X, kernels, signal) of a kind of data, n examples."""
     import pandas as pd
 
@@ -108,7 +104,7 @@ KINDS = ("frame", "frame", "array", "array", "auto", "views", "sequences", "stac
 TARGETS = ("classes", "numbers", "times", "one class")
 
 
-def targets(rng: np.random.Generator, target: str, signal: np.ndarray) -> Any:
+def targets(rng, target, signal):
     """The targets (n,) that depend on the signal."""
     s = (signal - signal.mean()) / (signal.std() + 1e-9) + 0.4 * rng.normal(size=len(signal))
     if target == "classes":
@@ -122,11 +118,11 @@ def targets(rng: np.random.Generator, target: str, signal: np.ndarray) -> Any:
     return survival_targets(rng.random(len(s)) < 0.7, np.ceil(50 * np.exp(-0.5 * s)))
 
 
-def estimator(rng: np.random.Generator, target: str, kernels: Any) -> Any:
+def estimator(rng, target, kernels):
     """An estimator of the kernels, nearly always with C = 1, and exact enough for comparisons."""
     import manykernels as mk
 
-    options: dict[str, Any] = {"tol": 1e-7, "regularizer": [2, 4 / 3, np.inf][rng.integers(3)]}
+    options = {"tol": 1e-7, "regularizer": [2, 4 / 3, np.inf][rng.integers(3)]}
     if target == "one class":
         return mk.MKLOneClass(kernels, nu=0.4, **options)
     C = "auto" if rng.random() < 0.03 else 1.0
@@ -137,7 +133,7 @@ def estimator(rng: np.random.Generator, target: str, kernels: Any) -> Any:
     return mk.MKLSurvival(kernels, C=C, **options)
 
 
-def make(rng: np.random.Generator, kind: str, target: str) -> World:
+def make(rng, kind, target):
     """A world; `groups` are for folds only, strata for times only."""
     n = int(rng.integers(32, 48))
     total = n + NEW
@@ -145,12 +141,12 @@ def make(rng: np.random.Generator, kind: str, target: str) -> World:
         points, kernels, signal = rng.normal(size=(total, 3)), "precomputed", None
         signal = points[:, 0] + points[:, 1]
         near = np.exp(-0.3 * ((points[:, None] - points[None]) ** 2).sum(axis=2))
-        X: Any = np.stack([near, points @ points.T], axis=2)
+        X = np.stack([near, points @ points.T], axis=2)
     else:
         X, kernels, signal = tables(rng, total, kind)
     framed = kind in ("frame", "auto", "views") or kind == "tasks" and bool(rng.random() < 0.5)
     index = str(rng.choice(["range", "range", "texts", "numbers", "dates"])) if framed else "none"
-    sides: Args = {"sample_weight": rng.integers(1, 5, total).astype(float), "groups": rng.integers(0, 4, total)}
+    sides = {"sample_weight": rng.integers(1, 5, total).astype(float), "groups": rng.integers(0, 4, total)}
     if target != "one class":
         sides["y"] = targets(rng, target, signal)
         sides["covariates"] = covariates(rng, total)
@@ -172,7 +168,7 @@ def make(rng: np.random.Generator, kind: str, target: str) -> World:
     return World(name, target, estimator(rng, target, kernels), *parts)
 
 
-def covariates(rng: np.random.Generator, n: int) -> Any:
+def covariates(rng, n):
     """Two columns as a frame, a dict or a single column."""
     import pandas as pd
 
@@ -181,7 +177,7 @@ def covariates(rng: np.random.Generator, n: int) -> Any:
     return frame if form == 0 else {name: frame[name] for name in frame} if form == 1 else frame["years"]
 
 
-def labelled(value: Any, index: Any, name: str = "") -> Any:
+def labelled(value, index, name=""):
     """The same value with these labels of rows, as pandas has them; times as a frame."""
     import pandas as pd
 
