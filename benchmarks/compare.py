@@ -9,7 +9,7 @@ from functools import partial
 
 from .datasets import around_median, load_mnist, load_uci, make_table, normalise, rbf_stack
 from .objective import Objective
-from .report import console, figure, norm, number, paired, save, show, timed, write
+from .report import console, norm, number, paired, show, timed, write
 from .solvers import SOLVERS
 from .solvers._base import svc
 from .solvers.ours import Newton
@@ -34,8 +34,6 @@ def main(data=None, out=".", quick=False, dataset="mnist"):
         report(problems[-1])
     show("What they do", ("", "solves it", ""), [(s.name, "yes" if s.solves else "no", s.note) for s in SOLVERS])
     write(out, "compare", problems)
-    for problem in problems:
-        plot(problem, out)
 
 
 def load(dataset, n, data):
@@ -104,41 +102,3 @@ def report(problem):
                 for r in rows
             ],
         )  # fmt: skip
-
-
-def plot(problem, out):
-    """OUT/compare_nN.png: time against gap, a panel for each p."""
-    fig, axes = figure(len(NORMS), height=5)
-    if fig is None:
-        return
-    names = list(dict.fromkeys(r["solver"] for r in problem["rows"] if "gap" in r))
-    for ax, p in zip(axes, NORMS, strict=True):
-        for k, name in enumerate(names):
-            rows = [r for r in problem["rows"] if r["solver"] == name and r["p"] == p and "gap" in r]
-            if not rows:
-                continue
-            ours = name.startswith("manykernels")
-            ax.loglog(
-                [r["multiple"] for r in rows],
-                [max(r["gap"], 1e-9) for r in rows],
-                marker="ooDsv^<>PX*dph"[k % 14],
-                color=f"C{k % 10}",
-                linewidth=2 if ours else 1,
-                markersize=6,
-                label=name,
-                zorder=3 if ours else 2,
-                **({} if rows[0]["solves"] else {"markerfacecolor": "none"}),
-            )
-        ax.axhline(1e-3, color="0.4", linewidth=0.8, linestyle=":")
-        ax.axvline(8, color="0.4", linewidth=0.8, linestyle=":")
-        ax.set_title(f"p = {norm(p)}", fontsize=10)
-        ax.set_xlabel("time / time of SVC on the mean kernel")
-    axes[0].set_ylabel("(objective − best dual) / objective")
-    handles, labels = axes[0].get_legend_handles_labels()
-    fig.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False, fontsize=8)
-    fig.suptitle(
-        f"n = {problem['n']:,}, {problem['M']} kernels; one point a tolerance; hollow: solves another problem; "
-        "dotted: gap 1e-3 and 8 × SVC; gaps below 1e-9 drawn there",
-        fontsize=10,
-    )
-    save(fig, out, f"compare_n{problem['n']}")

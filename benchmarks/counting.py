@@ -1,11 +1,8 @@
 """A bank that counts the kernel entries a solver reads; a pass is M n² of them."""
 
-from contextlib import contextmanager
-
 import numpy as np
 
 from manykernels.banks import DenseBank
-from manykernels.solvers.classical import _kernel_rows
 
 
 class CountingBank(DenseBank):
@@ -40,20 +37,3 @@ class CountingBank(DenseBank):
             self.count(small.M * float(small.n) ** 2)
             small.__class__, small.counter = CountingBank, self.counter
         return small
-
-
-@contextmanager
-def rows_counted():
-    """Counts the rows that the interleaved solver reads straight from the stack of a `CountingBank`."""
-    add = _kernel_rows.MatrixRows.add
-
-    def counted(self, g, index, change):
-        if isinstance(self.bank, CountingBank) and not self.bank.stack.last:
-            self.bank.count(g.size * len(index))
-        return add(self, g, index, change)
-
-    _kernel_rows.MatrixRows.add = counted
-    try:
-        yield
-    finally:
-        _kernel_rows.MatrixRows.add = add

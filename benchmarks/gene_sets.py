@@ -9,12 +9,11 @@ load of the machine and the peak of memory are beside them.
 """
 
 import os
-import resource
 import time
 
 import numpy as np
 
-from .report import console, show, write
+from .report import console, peak, show, write
 
 RELEVANCE = dict(cv=3, refits=4, scoring="roc_auc")
 ALPHAS = (0.1, 0.3, 1.0)
@@ -68,7 +67,7 @@ def timed(steps, name, call):
     wall, cpu = time.perf_counter(), time.process_time()
     result = call()
     row = {"step": name, "seconds": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
-    row |= {"load": os.getloadavg()[0], "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6}
+    row |= {"load": os.getloadavg()[0], "peak": peak()}
     console.print({key: value if isinstance(value, str) else round(value, 1) for key, value in row.items()})
     steps.append(row)
     return result

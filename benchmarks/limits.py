@@ -5,8 +5,10 @@ tight         the time for a gap of 1e-5 over that for 1e-3: a stack, kernels on
 sum           the plain sum of kernels over SVC on the summed kernel, the summing included in both
 cold          import over scikit-learn's; the first fit and the first prediction of a new process, an empty cache
 compress      operations of a prediction over those of the compressed model, and its error
+growth        the log–log slope of the time of a fit against the numbers of kernels and of examples
+memory        the peak of a process whose kernels do not fit into it: 10,000 kernels on columns, 20,000 digits
 threads       16 threads over one; 16 over 8; sixteen fits of one thread side by side
-classical     the solvers of the papers beside what these print, SVC and packages that are installed: `originals.py`
+classical     the solvers of the papers beside what these print, and SVC: `originals.py`
 scales        the share of a fit that the bank takes; the error of scales from a sample
 suite         the tests, from a cold cache of compiled loops
 digits        60,000 digits × 50 kernels
@@ -20,7 +22,6 @@ named and left out. Ratios are taken within one process; seconds are medians of 
 import json
 import os
 import platform
-import resource
 import subprocess
 import sys
 import tempfile
@@ -33,13 +34,13 @@ import numpy as np
 
 from . import originals
 from .datasets import GEOMETRIC, around_median, load_mnist, load_ten_digits, normalise, rbf_stack
-from .report import clock, console, norm, paired, show, timed, write
+from .problems import estimator, problem
+from .report import apart, clock, console, norm, paired, peak, show, timed, write
 from .solvers._base import svc
-from .threads import estimator, problem
 
 GROUPS = {  # name: the cores that it needs, or "card"
-    "passes": 1, "tight": 1, "sum": 1, "cold": 1, "compress": 1, "classical": 1, "scales": 1, "suite": 1, "million": 2,
-    "threads": 16, "digits": 16, "card": "card",
+    "passes": 1, "tight": 1, "sum": 1, "cold": 1, "compress": 1, "classical": 1, "growth": 1, "memory": 1, "scales": 1,
+    "suite": 1, "million": 2, "threads": 16, "digits": 16, "card": "card",
 }  # fmt: skip
 NEW_PROCESS = "import time; {first}; t = time.process_time(); {then}; print(time.process_time() - t)"
 FIT = "MKLClassifier().fit(X, y)"
@@ -194,6 +195,54 @@ def compress(data, quick, cores):
 classical = originals.classical
 
 
+def growth(data, quick, cores):
+    from manykernels import MKLClassifier
+
+    n, M, kernels, examples = (200, 5, (10, 20, 40), (100, 200, 400)) if quick else (
+        1000, 20, (50, 100, 200, 500, 1000), (500, 1000, 2000, 4000, 8000))  # fmt: skip
+    X, y, _ = load_mnist(max(examples), data)
+    S, widths = pixel_sets(X[:n], max(kernels)), around_median(X, M)
+    stacks = {
+        ("kernels", kernels, 1.1): lambda count: (S[:count], y[:n]),
+        ("examples", tuple(k for k in examples if k <= len(y)), 2.2): lambda k: (rbf_stack(X[:k], widths), y[:k]),
+    }
+    for (what, sizes, asked), stack in stacks.items():
+        seconds = {p: [] for p in (1, 4 / 3, 2)}
+        for size in sizes:
+            K, labels = stack(size)
+            for p, spent in seconds.items():
+                model = MKLClassifier("precomputed", regularizer=p, C=1, tol=1e-3)
+                spent.append(timed(partial(model.fit, np.moveaxis(K, 0, 2), labels), repeats=3)[0])
+        for p, spent in seconds.items():
+            slope = np.polyfit(np.log(sizes), np.log(spent), 1)[0]
+            yield f"{sizes[0]:,} to {sizes[-1]:,} {what}, p = {norm(p)}", "≤", asked, slope, "log–log slope"
+
+
+def pixel_sets(X, M, size=100, seed=0):
+    """(M, n, n): RBF kernels on random sets of pixels that are not blank, 2σ² = 2^U(−1, 2) × mean ‖x − y‖²."""
+    rng = np.random.default_rng(seed)
+    inked = np.flatnonzero(X.std(axis=0) > 0.05)
+    S = np.empty((M, len(X), len(X)), np.float32)
+    for K in S:
+        part = X[:, rng.choice(inked, min(size, len(inked) // 2), replace=False)]
+        K[:] = rbf_stack(part, [2 * part.var(axis=0).sum() * 2 ** rng.uniform(-1, 2)])[0]
+    return S
+
+
+def memory(data, quick, cores):
+    cases = (("columns", 300, 500, 4),) if quick else (("columns", 1_000, 10_000, 4), ("digits", 20_000, 50, 12))
+    for kind, n, M, asked in cases:
+        for p in (1, 2):
+            most, seconds = apart("limits", "peak_of", json.dumps([kind, n, M, p, data]))
+            yield f"{kind}, {n:,} × {M:,}, p = {p}: peak", "≤", asked, most, f"GB ({seconds:.2g} s)"
+
+
+def peak_of(kind, n, M, p, data):
+    X, y, _, kernels, options = problem(kind, n, M, data)
+    seconds, _ = clock(partial(estimator(kernels, p, options, None).fit, X, y))
+    yield peak(), seconds
+
+
 def scales(data, quick, cores):
     from manykernels.banks import PairwiseBank
     from manykernels.kernels import KernelList
@@ -278,8 +327,7 @@ def million(data, quick, cores):
     X, y, small, kernels, options = problem("sequences", n, 20, data)
     model = estimator(kernels, 2, options, None).fit(*small)
     seconds, _ = clock(partial(model.fit, X, y))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    yield f"{n:,} sequences × 20, p = 2", "≤", 18 if cores >= 16 else 120, seconds, f"s ({peak:.1f} GB)"
+    yield f"{n:,} sequences × 20, p = 2", "≤", 18 if cores >= 16 else 120, seconds, f"s ({peak():.1f} GB)"
 
 
 def card(data, quick, cores):

@@ -11,14 +11,12 @@ the device. `--quick` runs 4,000 examples, and PyTorch on the processor instead 
 """
 
 import json
-import resource
-import subprocess
 import sys
 import time
 
 import numpy as np
 
-from .report import console, show, write
+from .report import apart, console, peak, show, write
 
 COLUMNS, KERNELS, RANK, TEST = 50, 20, 256, 20_000
 SIZES, QUICK = (10_000, 100_000, 1_000_000), (4_000,)
@@ -36,10 +34,8 @@ def main(data=None, out=".", quick=False):
     rows = []
     for job in jobs:
         console.print(f"{job[0]} examples, p = {job[1]}, {' '.join(map(str, job[2:]))} …")
-        command = [sys.executable, "-m", "benchmarks.lowrank", *map(str, job)]
-        found = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-        rows.append(json.loads(found.stdout.splitlines()[-1]) if not found.returncode else [*job[:3], "failed"])
-        console.print(found.stdout.strip())
+        rows.append(apart("lowrank", *map(str, job), check=False) or [*job[:3], "failed"])
+        console.print(str(rows[-1]))
     show("Low rank", HEAD, rows)
     write(out, "lowrank", {"head": HEAD, "rows": rows})
 
@@ -109,22 +105,22 @@ def fit(n, p, how, rank=RANK, device="cpu"):
         few = min(n, 4_000)
         MKLClassifier(kernels()[::10], regularizer=p, **options, rank=32).fit(X[:few], y[:few])
         parts = watched()
-    before, clock, used = _peak(), time.perf_counter(), time.process_time()
+    before, clock, used = peak(), time.perf_counter(), time.process_time()
     model = MKLClassifier(kernels(), regularizer=p, rank=rank, **options)
     model.fit(X, y)
     clock, used = time.perf_counter() - clock, time.process_time() - used
     whole = sum(step["n_active"] == n for step in model.history_)
     passes = f"{whole} + {len(model.history_) - whole}"
-    peak, count = _peak(), int(np.count_nonzero(model.kernel_weights_ > 1e-6 * model.kernel_weights_.max()))
+    most, count = peak(), int(np.count_nonzero(model.kernel_weights_ > 1e-6 * model.kernel_weights_.max()))
     X, y = make(TEST, 1)
     begin = time.perf_counter()
     error = 100 * float(np.mean(model.predict(X) != y))
     if parts is not None:
-        print("seconds:", {name: round(seconds, 2) for name, seconds in parts.parts.items()})
-        print(f"{TEST:,} predictions on the host: {time.perf_counter() - begin:.1f} s; {_memory()}")
+        print("seconds:", {name: round(seconds, 2) for name, seconds in parts.parts.items()}, file=sys.stderr)
+        print(f"{TEST:,} predictions on the host: {time.perf_counter() - begin:.1f} s; {_memory()}", file=sys.stderr)
     figures = round(clock, 1), round(used, 1), float(model.duality_gap_), passes, count, error
     name = " ".join([how, *[str(rank)] * (rank != RANK), *[device] * (device != "cpu")])
-    return [n, p, name, *figures, round(peak, 2), round(before, 2)]
+    return [n, p, name, *figures, round(most, 2), round(before, 2)]
 
 
 def _memory():
@@ -133,10 +129,6 @@ def _memory():
     if not torch.cuda.is_available():
         return "PyTorch on the processor"
     return f"{torch.cuda.get_device_name()}, peak {torch.cuda.max_memory_allocated() / 1e9:.1f} GB"
-
-
-def _peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 if __name__ == "__main__":

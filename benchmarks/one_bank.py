@@ -41,7 +41,7 @@ def main():
     options = parser.parse_args()
     alone = {case: numbers(case, 1)[0] for case in CASES}
     begun = time.perf_counter()
-    seen: dict[str, Counter] = {case: Counter() for case in CASES}
+    seen = {case: Counter() for case in CASES}
     cases = [list(CASES)[run % len(CASES)] for run in range(options.runs)]
     with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:
         results = pool.map(numbers_while_threads_change, cases, repeat(options.threads))

@@ -8,8 +8,6 @@
 """
 
 import json
-import resource
-import subprocess
 import sys
 import time
 import warnings
@@ -17,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .report import console, show, write
+from .datasets.sources import clipped
+from .report import apart, console, peak, show, write
 
 WIDTHS = (0.01, 0.03, 0.1, 0.3, 1.0)
 LARGE = [
@@ -45,9 +44,7 @@ def main(data=None, out=".", quick=False, only=None):
     size, rows = ((60, 40) if quick else (400, 200)), []
     for loss, p in LARGE[:2] if quick else LARGE:
         console.print(f"{size[0]} × {size[1]} objects, {loss}, p = {p} …")
-        job = [sys.executable, "-m", "benchmarks.pairs", json.dumps([size, loss, p])]
-        found = subprocess.run(job, stdout=subprocess.PIPE, text=True, check=False)
-        rows.append(json.loads(found.stdout.splitlines()[-1]) if not found.returncode else [loss, p, "failed"])
+        rows.append(apart("pairs", json.dumps([size, loss, p]), check=False) or [loss, p, "failed"])
         console.print(str(rows[-1]))
     show("All pairs, 25 kernels", ("loss", "p", "fit, s", "gap", "steps", "support", "peak, GB", "before, GB"), rows)
     settings = []
@@ -110,22 +107,14 @@ def _child(size, loss, p):
     from manykernels import MKLClassifier, MKLRegressor
 
     X, y = make(*size)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+    before = peak()
     model = (MKLRegressor if loss == "squared" else MKLClassifier)(kernels(), loss=loss, regularizer=p)
     start = time.perf_counter()
     model.fit(X, y if loss == "squared" else np.sign(y))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
-    seconds = time.perf_counter() - start
+    seconds, most = time.perf_counter() - start, peak()
     print(
-        json.dumps([loss, p, round(seconds, 1), model.duality_gap_, model.n_iter_, len(model.support_), peak, before])
+        json.dumps([loss, p, round(seconds, 1), model.duality_gap_, model.n_iter_, len(model.support_), most, before])
     )
-
-
-def _kernel(K):
-    """Symmetric, its negative eigenvalues clipped, unit mean diagonal."""
-    values, vectors = np.linalg.eigh((K + K.T) / 2)
-    K = (vectors * np.maximum(values, 0)) @ vectors.T
-    return K / np.trace(K) * len(K)
 
 
 def _settings(name, path, out, folds, most):
@@ -160,7 +149,7 @@ def _pairs(sides):
     from manykernels import KernelStack
     from manykernels.pairs import Pairs
 
-    return Pairs.grid(*(KernelStack([_kernel(K) for K in side.values()], list(side)) for side in sides))
+    return Pairs.grid(*(KernelStack([clipped(K) for K in side.values()], list(side)) for side in sides))
 
 
 def _splits(X, setting, folds):

@@ -3,7 +3,9 @@
 import json
 import os
 import platform
+import resource
 import statistics
+import subprocess
 import sys
 import time
 from importlib.metadata import PackageNotFoundError, version
@@ -47,6 +49,18 @@ def clock(call):
     start = time.perf_counter()
     result = call()
     return time.perf_counter() - start, result
+
+
+def apart(module, *words, check=True):
+    """What a module of the benchmarks prints last, as JSON, in a process of its own; None where it fails unchecked."""
+    command = [sys.executable, "-m", f"benchmarks.{module}", *words]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=check)
+    return None if done.returncode else json.loads(done.stdout.splitlines()[-1])
+
+
+def peak():
+    """Largest resident memory of this process so far, GB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e9
 
 
 def show(title, columns, rows, caption=None):

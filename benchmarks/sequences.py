@@ -8,13 +8,12 @@ of its own; the fit includes packing and indexing.
 
 import gzip
 import json
-import subprocess
 import sys
 import time
 
 import numpy as np
 
-from .report import console, show, write
+from .report import apart, console, peak, show, write
 
 SYNTHETIC = ("kernels", "spectrum", "gapped")
 REAL = ("promoters", "junctions", "proteins", "mixture", "elegans", "shifts")
@@ -34,9 +33,7 @@ def main(data=None, out=".", quick=False):
     rows = []
     for case in cases[:1] if quick else cases:
         console.print(f"{case} …")
-        command = [sys.executable, "-m", "benchmarks.sequences", json.dumps(dict(case=case, data=data, quick=quick))]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-        rows += json.loads(done.stdout.splitlines()[-1])
+        rows += apart("sequences", json.dumps(dict(case=case, data=data, quick=quick)))
     columns = ("case", "N", "kernels", "with weight", "fit, s", "gap", "support", "measure", "value", "peak, GB")
     names = ("case", "n", "M", "used", "seconds", "gap", "support", "measure", "value", "peak_GB")
     show("Sequences, gap 1e-3", columns, [tuple(row[name] for name in names) for row in rows])
@@ -52,8 +49,6 @@ def table(data, name, *columns):
 
 def fitted(case, model, X, y, measure, judge):
     """Fits, judges and describes."""
-    import resource
-
     start = time.perf_counter()
     model.fit(X, y)
     seconds = time.perf_counter() - start
@@ -61,7 +56,7 @@ def fitted(case, model, X, y, measure, judge):
     return {
         "case": case, "n": len(y), "M": weights.shape[1], "used": int((weights > 0).any(axis=0).sum()),
         "seconds": seconds, "gap": model.duality_gap_, "support": len(model.support_), "measure": measure,
-        "value": float(judge(model)), "peak_GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
+        "value": float(judge(model)), "peak_GB": peak(),
         "weights": dict(zip(model.kernel_names_[:20], weights.mean(axis=0).round(4).tolist(), strict=False)),
     }  # fmt: skip
 

@@ -7,14 +7,13 @@ kernel of degree 20 alone: an hour and 20 GB, resumed from its checkpoint in the
 """
 
 import json
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 
-from .report import console, norm, show, write
+from .report import apart, console, norm, peak, show, write
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 HUGE = 10_000_000
@@ -33,9 +32,7 @@ def main(data=None, out=".", quick=False, huge=False):
     rows = []
     for job in jobs:
         console.print(f"{'C. elegans' if job['data'] else 'generated'}: {job['n']:,} sequences, p = {norm(job['p'])} …")
-        command = [sys.executable, "-m", "benchmarks.splice", json.dumps(job)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-        rows.append(job | json.loads(done.stdout.splitlines()[-1]))
+        rows.append(job | apart("splice", json.dumps(job)))
     slopes = []
     for p in (1, 2):
         mine = [r for r in rows if r["p"] == p and not r["data"] and 10_000 <= r["n"] < HUGE]
@@ -74,8 +71,6 @@ def load(n, data):
 
 def child(n, p, data, checkpoint=None):
     """Fits one case and prints its figures as JSON."""
-    import resource
-
     from sklearn.metrics import average_precision_score, roc_auc_score
 
     from manykernels import MKLClassifier
@@ -97,7 +92,7 @@ def child(n, p, data, checkpoint=None):
         "kernels": int((model.kernel_weights_ > 0).sum()), "weights": model.kernel_weights_.round(4).tolist(),
         "roc": float(roc_auc_score(truth, f)), "prc": float(average_precision_score(truth, f)),
         "predict": (time.perf_counter() - start) / len(f) * 1e6,
-        "peak_GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
+        "peak_GB": peak(),
     }))  # fmt: skip
 
 

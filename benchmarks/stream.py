@@ -13,15 +13,13 @@ import argparse
 import gzip
 import json
 import resource
-import subprocess
-import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
-from .report import show, write
+from .report import apart, peak, show, write
 
 PART = 250_000
 
@@ -32,9 +30,7 @@ def main(sizes, kernels, memory, out, whole, workers, dask):
         make_files(Path(out), n)
         for streamed in (True, False) if whole else (True,):
             job = dict(n=n, kernels=kernels, memory=memory, out=str(out), streamed=streamed, workers=workers, dask=dask)
-            command = [sys.executable, "-m", "benchmarks.stream", "--child", json.dumps(job)]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            rows.append(json.loads(done.stdout.splitlines()[-1]))
+            rows.append(apart("stream", "--child", json.dumps(job)))
             print(json.dumps(rows[-1]), flush=True)
     show(
         f"Splice sites of 141 letters from gzipped FASTA, memory_limit {memory}, gap 1e-3",
@@ -92,11 +88,11 @@ def child(n, kernels, memory, out, streamed, workers, dask):
         parts = [read_fasta(file, labels="class") for file in files]
         X, y = Sequences.concatenate([part for part, _ in parts]), np.concatenate([labels for _, labels in parts])
         model.fit(X, y)
-    seconds, cpu, peak = time.perf_counter() - begun, spent() - cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    seconds, cpu, most = time.perf_counter() - begun, spent() - cpu, peak()
     new, truth = make_splice(100_000, random_state=1)
     last = model.history_[-1]
     print(json.dumps({
-        "n": n, "kernels": kernels, "streamed": streamed, "seconds": seconds, "cpu": cpu, "peak_GB": peak * 1024 / 1e9,
+        "n": n, "kernels": kernels, "streamed": streamed, "seconds": seconds, "cpu": cpu, "peak_GB": most,
         "rounds": len(model.history_), "active": last["n_active"], "support": len(model.support_),
         "gap": model.duality_gap_, "objective": model.objective_, "weights": model.kernel_weights_.round(4).tolist(),
         "prc": float(average_precision_score(truth, model.decision_function(new))), "history": model.history_,

@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from .cells import run_cells
-from .report import show, write
+from .report import console, write
+from .survival_page import table
 
 SETS = ("flchain", "gbsg2", "whas500", "breast_cancer", "veterans_lung_cancer")  # those that take longest first
 METHODS = ("MKLSurvival", "MKLSurvival p=1", "MKLSurvival ranking", "MKLSurvival log_time", "Cox ridge", "Cox lasso",
@@ -37,8 +38,8 @@ def main(data=None, out=".benchmarks", quick=False, only=None, jobs=None):
     ]  # fmt: skip
     path = Path(out) / f"survival{'_quick' * quick}.jsonl"
     rows = run_cells(measure, cells, path, said, jobs, start=(compiled, ()))
-    write(out, f"survival{'_quick' * quick}", {"rows": rows, "table": table(rows)})
-    show("Held-out scores", ["set", "method", "concordance", "± s.e.", "Brier", "seconds"], table(rows))
+    write(out, f"survival{'_quick' * quick}", {"rows": rows})
+    console.print(table(rows))
 
 
 def compiled():
@@ -143,21 +144,3 @@ def estimator(method, sources):
         return GradientBoostingSurvivalAnalysis(n_estimators=200, random_state=0)
     machine = FastKernelSurvivalSVM(kernel="rbf", rank_ratio=1.0, random_state=0)
     return GridSearchCV(machine, {"alpha": np.logspace(-3, -1, 3)}, cv=3)
-
-
-def table(rows):
-    """A line for each set and method: means over the splits; standard errors allow for overlapping training sets."""
-    found = []
-    for name in dict.fromkeys(row["set"] for row in rows):
-        for method in METHODS:
-            own = [row for row in rows if row["set"] == name and row["method"] == method]
-            if not own:
-                continue
-            scores = np.array([row["concordance"] for row in own])
-            brier = [row["brier"] for row in own if row["brier"] is not None]
-            error = scores.std(ddof=1) * np.sqrt(1 / len(scores) + 1 / (own[0]["folds"] - 1)) if len(own) > 1 else 0.0
-            found.append([
-                name, method, f"{scores.mean():.3f}", f"{error:.3f}", f"{np.mean(brier):.3f}" if brier else "–",
-                f"{np.mean([row['seconds'] for row in own]):.1f}",
-            ])  # fmt: skip
-    return found

@@ -157,7 +157,7 @@ def _multiloc(path, quick):
     )  # fmt: skip
 
 
-def _clipped(K):
+def clipped(K):
     """Symmetric, its negative eigenvalues clipped, unit mean diagonal."""
     values, vectors = np.linalg.eigh((K + K.T) / 2)
     K = (vectors * np.maximum(values, 0)) @ vectors.T
@@ -173,7 +173,7 @@ def _drug_target(name, path, quick):
 
     file = np.load(path)
     drugs, targets = (
-        {kind: _clipped(file[f"{side}__{kind}"]) for kind in kinds if f"{side}__{kind}" in file.files}
+        {kind: clipped(file[f"{side}__{kind}"]) for kind in kinds if f"{side}__{kind}" in file.files}
         for side, kinds in (("drugs", DRUGS), ("proteins", TARGETS))
     )
     index = np.indices(file["Y"].T.shape).reshape(2, -1).T
