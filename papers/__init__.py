@@ -1,7 +1,7 @@
 """The experiments of the papers behind the package, rerun: `python -m papers kloft2011 --quick`.
 
-A paper is a folder. Its `__init__.py` names the PAPER (title, reference, picture) and the EXPERIMENTS in the order of
-the page; an experiment is one file with one function
+A paper is a folder. Its `paper.toml` has title, reference, picture, headlines and the experiments in the order of the
+page; an experiment is one file with one function
 
     run(scale, data) -> Section
 

@@ -40,7 +40,7 @@ def main():
     out = Path(options.out or (".papers" if options.quick else OUT))
     papers = PAPERS if options.paper == "all" else (options.paper,)
     only = options.only.split(",") if options.only else None
-    known = [(paper, name) for paper in papers for name in _about(paper).EXPERIMENTS]
+    known = [(paper, name) for paper in papers for name in _page.about(paper).experiments]
     if options.alone and options.cells != 1:
         parser.error("--alone goes with --cells 1: nothing may run beside")
     if options.cap <= 0:
@@ -65,10 +65,10 @@ def main():
     for paper in papers:
         if not options.pages:
             bad += run(paper, options, only, out)
-        _page.write(out, paper, _about(paper))
+        _page.write(out, paper)
     if not options.quick:
-        _page.write_claims(out, {paper: _about(paper).SHORT for paper in PAPERS})
-    _page.summary(out, {paper: _about(paper) for paper in PAPERS})
+        _page.write_claims(out, PAPERS)
+    _page.summary(out, PAPERS)
     if not options.quick:
         _margins.write(out)
     for line in bad:
@@ -79,7 +79,7 @@ def main():
 def run(paper, options, only, out):
     """Runs the experiments of a paper; returns a line for each finding that is not as known."""
     bad, counts = [], dict.fromkeys(("as known", "bad", "left"), 0)
-    for name in _about(paper).EXPERIMENTS:
+    for name in _page.about(paper).experiments:
         if not _chosen(paper, name, only):
             continue
         print(f"{paper} {name}", flush=True)
@@ -113,7 +113,7 @@ def _stale(folder, experiments):
         record = json.loads(path.read_text())
         if any(record["function"].startswith(f"{paper}.") for paper, _ in experiments):
             why = _code.stale(record)
-            kinds[record["function"], why or f"fresh: {record.get('kept') or record['commit']}"] += 1
+            kinds[record["function"], why or f"fresh: {record['commit']}"] += 1
     for (function, why), cells in sorted(kinds.items()):
         since = _code.library(why.split()[-1]) if why.startswith("fresh") else None
         print(
@@ -125,10 +125,6 @@ def _stale(folder, experiments):
 
 def _chosen(paper, name, only):
     return not only or name in only or f"{paper}.{name}" in only
-
-
-def _about(paper):
-    return import_module(f".{paper}", __package__)
 
 
 if __name__ == "__main__":

@@ -37,29 +37,20 @@ def fingerprint(function):
 
     Findings, tables and margins are not among them: a cell stays fresh when these change.
     """
-    found = {key: text for key, (text, _) in _reach(function.__module__, function.__name__).items()}
-    return hashlib.sha1(repr(sorted(found.items())).encode()).hexdigest()[:12]
+    found = sorted(_reach(function.__module__, function.__name__).items())
+    return hashlib.sha1(repr(found).encode()).hexdigest()[:12]
 
 
-@cache
-def unchanged(function, since):
-    """Whether what the function leads to in the papers is that of a commit, but for layout and docstrings."""
-    now, then = (_reach(function.__module__, function.__name__, commit) for commit in (None, since))
-    return bool(then) and {key: _bare(node) for key, (_, node) in now.items()} == {
-        key: _bare(node) for key, (_, node) in then.items()
-    }
-
-
-def _reach(module, name, commit=None):
-    """{(module, name): (text, node)} of a function and of all that it leads to in the papers, now or at a commit."""
+def _reach(module, name):
+    """{(module, name): text} of a function and of all that it leads to in the papers."""
     seen, todo = {}, [(module, name)]
     while todo:
         module, name = todo.pop()
-        if (module, name) in seen or name not in (known := _top(module, commit)):
+        if (module, name) in seen or name not in (known := _top(module)):
             continue
-        seen[module, name] = known[name]
-        imported = _imported(module, commit)
-        for part in ast.walk(known[name][1]):
+        seen[module, name], node = known[name]
+        imported = _imported(module)
+        for part in ast.walk(node):
             if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id in imported:
                 todo.append((imported[part.value.id], part.attr))
             elif isinstance(part, ast.Name):
@@ -69,33 +60,15 @@ def _reach(module, name, commit=None):
     return seen
 
 
-def _bare(node):
-    """A node as text, without docstrings."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(part, clean=False) is not None:
-            part.body = part.body[1:] or [ast.Pass()]
-    return ast.dump(node)
-
-
 def stale(record, function=None):
-    """Why a cell that was kept is stale, or "": no commit in it, or none that holds, or other code by now.
-
-    A cell of before commits were recorded has the commit that first `kept` it.
-    """
+    """Why a cell that was kept is stale, or "": no such function, code that was not committed, or other code by now."""
     module, _, name = record["function"].rpartition(".")
     try:
         function = function or getattr(importlib.import_module(f"papers.{module}"), name)
     except (ImportError, AttributeError):
         return "no such function"
-    told = record.get("commit") and record.get("code") and not record["commit"].endswith("+")
-    if not told and record.get("kept"):
-        return "" if unchanged(function, record["kept"]) else f"code changed since it was kept in {record['kept']}"
-    if not told:
-        return (
-            f"code that was not committed, after {record['commit'].rstrip('+')}"
-            if record.get("commit")
-            else "no commit"
-        )
+    if record["commit"].endswith("+"):
+        return f"code that was not committed, after {record['commit'].rstrip('+')}"
     return "" if record["code"] == fingerprint(function) else f"code changed since {record['commit']}"
 
 
@@ -107,19 +80,17 @@ def library(before):
 
 
 @cache
-def _tree(module, commit=None):
-    path = Path(module.replace(".", "/"))
-    text = git("show", f"{commit}:{path}.py") or git("show", f"{commit}:{path}/__init__.py") if commit else None
-    text = inspect.getsource(importlib.import_module(module)) if commit is None else text or ""
+def _tree(module):
+    text = inspect.getsource(importlib.import_module(module))
     return text.splitlines(), ast.parse(text)
 
 
 @cache
-def _top(module, commit=None):
+def _top(module):
     """{name: (text, node)} of the functions, classes and constants of a module of the papers."""
     if not module.startswith("papers."):
         return {}
-    found, (lines, tree) = {}, _tree(module, commit)
+    found, (lines, tree) = {}, _tree(module)
     for node in tree.body:
         names = [node.name] if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
         if isinstance(node, ast.Assign):
@@ -130,10 +101,10 @@ def _top(module, commit=None):
 
 
 @cache
-def _imported(module, commit=None):
+def _imported(module):
     """{name: module of the papers} of what a module imports at its top: modules, and names of modules."""
     found, package = {}, module.rpartition(".")[0]
-    for node in _tree(module, commit)[1].body:
+    for node in _tree(module)[1].body:
         if isinstance(node, ast.ImportFrom) and node.level:
             base = ".".join(package.split(".")[: len(package.split(".")) - node.level + 1])
             base = f"{base}.{node.module}" if node.module else base

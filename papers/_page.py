@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -230,36 +231,27 @@ def keep(out, paper, experiment, section, scale):
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False, default=float) + "\n")
 
 
+CHANGED = ", code changed since"
+
+
 def commits(cells):
-    """{commit: cells} of the code that the cells were run with, or of the commit that first kept those of before."""
-    found = Counter(map(_commit, cells))
-    return {commit: found[commit] for commit in sorted(found, key=lambda told: (told != "", told))}
-
-
-def _commit(cell):
-    told = cell.get("commit", "")
-    if cell.get("kept") and (not told or told.endswith("+")):
-        told = f"{KEPT}{cell['kept']}"
-    changed = bool(told and "function" in cell) and stale(cell).startswith("code changed")
-    return told + CHANGED * changed
-
-
-KEPT, CHANGED = "kept since ", ", code changed since"
+    """{commit: cells} of the code that the cells were run with, and where it was changed since."""
+    found = Counter(
+        cell["commit"] + CHANGED * stale(cell).startswith("code changed") for cell in cells if "commit" in cell
+    )
+    return dict(sorted(found.items()))
 
 
 def told(found):
     """What `commits` found, as text."""
-    groups = {
-        "": "{}", KEPT: "not recorded, but kept since {}, with the code of the papers as it is now",
-        CHANGED: "run or kept since {}, the code of the papers changed since then",
-    }  # fmt: skip
-    cells = {
-        commit: f"{commit.removesuffix(CHANGED).removeprefix(KEPT) or 'not recorded'} ({n} cell{'s' * (n != 1)})"
-        for commit, n in found.items()
-    }
-    kinds = {commit: CHANGED if commit.endswith(CHANGED) else KEPT * commit.startswith(KEPT) for commit in cells}
-    parts = {kind: ", ".join(cells[commit] for commit in cells if kinds[commit] == kind) for kind in groups}
-    return "; ".join(groups[kind].format(part) for kind, part in parts.items() if part)
+    parts = [
+        listed("{} ({} cell{})", [
+            (commit.removesuffix(CHANGED), n, "s" * (n != 1)) for commit, n in found.items()
+            if commit.endswith(CHANGED) == changed
+        ]) for changed in (False, True)
+    ]  # fmt: skip
+    late = f"run since {parts[1]}, the code of the papers changed since then"
+    return "; ".join([parts[0]] * bool(parts[0]) + [late] * bool(parts[1]))
 
 
 def where(cells):
@@ -274,7 +266,7 @@ def kept(out, paper, experiment):
     if not path.exists():
         return None
     record = json.loads(path.read_text())
-    return record | {key: [Finding(**given) for given in record.get(key, ())] for key in ("findings", "checks")}
+    return record | {key: [Finding(**given) for given in record[key]] for key in ("findings", "checks")}
 
 
 @cache
@@ -293,10 +285,16 @@ def page(out, name, template, **facts):
     (Path(out) / f"{name}.md").write_text(text.rstrip() + "\n", encoding="utf-8")
 
 
-def write(out, paper, about):
+@cache
+def about(paper):
+    """What paper.toml says of a paper: title, reference, picture, short name, experiments, headlines, missing data."""
+    return SimpleNamespace(**tomllib.loads((HERE / paper / "paper.toml").read_text(encoding="utf-8")))
+
+
+def write(out, paper):
     """OUT/PAPER.md, of all its experiments that were run so far."""
-    found = {name: kept(out, paper, name) for name in about.EXPERIMENTS}
-    page(out, paper, "paper", paper=paper, about=about, found=found, told=told)
+    found = {name: kept(out, paper, name) for name in about(paper).experiments}
+    page(out, paper, "paper", paper=paper, about=about(paper), found=found, told=told)
 
 
 def claims(paper):
@@ -305,29 +303,29 @@ def claims(paper):
 
 
 def write_claims(out, papers):
-    """OUT/claims.md of {paper: heading}, from papers/claims.toml and the claims.toml of each paper."""
+    """OUT/claims.md, from papers/claims.toml and the claims.toml of each paper."""
     words = tomllib.loads((HERE / "claims.toml").read_text(encoding="utf-8"))
-    page(out, "claims", "claims", papers={heading: claims(paper) for paper, heading in papers.items()}, **words)
+    page(out, "claims", "claims", papers={about(paper).short: claims(paper) for paper in papers}, **words)
 
 
 def summary(out, papers):
     """OUT/README.md: the findings of all papers at a glance, and a picture for each."""
     found = []
-    for paper, about in papers.items():
-        records = [record for name in about.EXPERIMENTS if (record := kept(out, paper, name))]
+    for paper in papers:
+        records = [record for name in about(paper).experiments if (record := kept(out, paper, name))]
         items = [item for record in records for item in record["findings"]]
         verdicts = [item.verdict if item.judged else "" for item in items]
         first = {item.says: item for item in reversed(items)}  # of equal words the first
-        headlines = [(claim, first[says]) for says, claim in about.HEADLINES.items() if says in first]
+        headlines = [(claim, first[says]) for says, claim in about(paper).headlines.items() if says in first]
         against = [claim for claim, item in headlines if item.judged and item.verdict == "disagree"]
         more = verdicts.count("disagree") - len(against)
-        unfinished = sum(bool(record.get("unfinished")) for record in records)
+        unfinished = sum(bool(record["unfinished"]) for record in records)
         found.append(
             {
-                "name": paper, "about": about, "records": records, "items": items, "headlines": headlines,
+                "name": paper, "about": about(paper), "records": records, "items": items, "headlines": headlines,
                 "against": "; ".join([*against, *([f"{more} more"] if against and more else [])]),
                 "counts": [*map(verdicts.count, ("agree", "tie", "disagree", "")), unfinished],
-                "behind": [row for record in records for row in record.get("behind", ())],
+                "behind": [row for record in records for row in record["behind"]],
                 "pictures": {figure["name"]: figure["caption"] for record in records for figure in record["figures"]},
             }
         )  # fmt: skip

@@ -95,7 +95,7 @@ class Scale:
         path = self.folder and self.folder / file
         record = json.loads(path.read_text()) if path and path.exists() else self.held.get((name, text))
         record = None if record and _found_since(record, parameters) else record
-        lacks = record is None or (record["result"] is None and record.get("limit", CAP) < self.cap)
+        lacks = record is None or (record["result"] is None and record["limit"] < self.cap)
         lacks = lacks or bool(self.fresh and stale(record, function)) or bool(self.prefix and busy(record))
         able = cores <= os.cpu_count()
         if self.kept and lacks and path and able and not self.waits:
@@ -120,7 +120,7 @@ class Scale:
                 self.held[name, text] = record
         self.cells.append({key: value for key, value in record.items() if key != "result"})
         if record["result"] is None:
-            raise CutOff(name, record.get("limit", CAP))
+            raise CutOff(name, record["limit"])
         return record["result"]
 
     def _measured(self, function, parameters, worker):
@@ -247,7 +247,7 @@ def _found_since(record, parameters):
 
 def busy(cell):
     """Whether the processors were too busy with others while a cell ran."""
-    return cell["others"] > 0.2 and cell["others"] + 1 > 0.75 * cell.get("cores", 2)
+    return cell["others"] > 0.2 and cell["others"] + 1 > 0.75 * cell["cores"]
 
 
 @cache

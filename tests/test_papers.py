@@ -5,7 +5,6 @@ import json
 import threading
 import time
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -180,15 +179,15 @@ def holds(data):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_experiment_has_a_run(paper):
-    about = import_module(f"papers.{paper}")
-    assert about.PAPER.keys() == {"title", "reference", "picture"} and about.SHORT
-    for name in about.EXPERIMENTS:
+    about = _page.about(paper)
+    assert about.title and about.reference and about.picture and about.short
+    for name in about.experiments:
         assert callable(import_module(f"papers.{paper}.{name}").run)
 
 
 def test_pages_say_what_agrees_what_does_not_and_what_is_missing(tmp_path):
-    about = import_module("papers.kloft2011")
-    first, second, *_ = about.EXPERIMENTS
+    about = _page.about("kloft2011")
+    first, second, *_ = about.experiments
     section = _page.Section("Figure 9", "as in the paper", "generated.", timed=True)
     section.findings = [
         finding(says="x grows"),
@@ -196,8 +195,8 @@ def test_pages_say_what_agrees_what_does_not_and_what_is_missing(tmp_path):
     ]
     section.tables = [_page.Table("numbers", ["n", "value"], [["1,000", 0.25], ["2,000", None]])]
     _page.keep(tmp_path, "kloft2011", first, section, Scale(False))
-    _page.write(tmp_path, "kloft2011", about)
-    _page.summary(tmp_path, {"kloft2011": about})
+    _page.write(tmp_path, "kloft2011")
+    _page.summary(tmp_path, ["kloft2011"])
     page = (tmp_path / "kloft2011.md").read_text()
     assert f"Still to be run: {second}" in page
     assert "| Figure 9: x grows | 1 | 2 | 0.1 | agree |" in page and "| 0.1 | **disagree** |" in page
@@ -210,10 +209,10 @@ def test_pages_say_what_agrees_what_does_not_and_what_is_missing(tmp_path):
 
 
 def test_every_claim_of_a_paper_is_on_the_page_with_its_place(tmp_path):
-    _page.write_claims(tmp_path, dict(zip(PAPERS, PAPERS, strict=True)))
+    _page.write_claims(tmp_path, PAPERS)
     page = (tmp_path / "claims.md").read_text()
     for paper in PAPERS:
-        section = page.split(f"## {paper}\n")[1].split("\n## ")[0]
+        section = page.split(f"## {_page.about(paper).short}\n")[1].split("\n## ")[0]
         rows = [row for row in section.splitlines() if row.startswith("| ")][1:]
         assert len(rows) == len(_page.claims(paper)) >= 20
         for row, (claim, place) in zip(rows, _page.claims(paper), strict=True):
@@ -221,31 +220,31 @@ def test_every_claim_of_a_paper_is_on_the_page_with_its_place(tmp_path):
 
 
 def test_the_summary_names_the_headlines_that_disagree(tmp_path):
-    about = import_module("papers.kloft2011")
-    (says, claim), (other, _), *_ = about.HEADLINES.items()
+    about = _page.about("kloft2011")
+    (says, claim), (other, _), *_ = about.headlines.items()
     section = _page.Section("T", "p", "d", [finding(says=other), finding(says="else", verdict=False)])
     section.findings.append(finding(says=says, verdict=False, expected="disagree", reason="Why."))
-    _page.keep(tmp_path, "kloft2011", about.EXPERIMENTS[0], section, Scale(False))
-    _page.summary(tmp_path, {"kloft2011": about})
+    _page.keep(tmp_path, "kloft2011", about.experiments[0], section, Scale(False))
+    _page.summary(tmp_path, ["kloft2011"])
     summary = (tmp_path / "README.md").read_text()
     assert f"| [Kloft 2011](kloft2011.md) | 1 | 0 | 2 | 0 | 0 | {claim}; 1 more |" in summary
     assert f"| [Kloft 2011](kloft2011.md) | {claim} | 1 | 2 | **disagree** |" in summary
     assert "Where ours was behind" not in summary
     section.behind = [["rows", "1 s", "5 s", "2 s"]]
-    _page.keep(tmp_path, "kloft2011", about.EXPERIMENTS[0], section, Scale(False))
-    _page.summary(tmp_path, {"kloft2011": about})
+    _page.keep(tmp_path, "kloft2011", about.experiments[0], section, Scale(False))
+    _page.summary(tmp_path, ["kloft2011"])
     assert "| [Kloft 2011](kloft2011.md) | rows | 1 s | 5 s | 2 s |" in (tmp_path / "README.md").read_text()
 
 
 @pytest.mark.parametrize("busy", [True, False])
 def test_times_from_a_loaded_machine_are_not_judged(tmp_path, busy):
-    about, scale = import_module("papers.kloft2011"), Scale(False)
+    about, scale = _page.about("kloft2011"), Scale(False)
     run = {"others": 3.0 if busy else 0.0, "cores": 4, "cpu": 1.0, "seconds": 1.0, "timed": True, "beside": 1}
     scale.cells.append(run)
     section = _page.Section("T", "p", "d", [finding(says="quick", timed=True), finding(says="ends")], timed=True)
-    _page.keep(tmp_path, "kloft2011", about.EXPERIMENTS[0], section, scale)
-    _page.write(tmp_path, "kloft2011", about)
-    _page.summary(tmp_path, {"kloft2011": about})
+    _page.keep(tmp_path, "kloft2011", about.experiments[0], section, scale)
+    _page.write(tmp_path, "kloft2011")
+    _page.summary(tmp_path, ["kloft2011"])
     page, summary = ((tmp_path / name).read_text() for name in ("kloft2011.md", "README.md"))
     left = "not judged: timed on a loaded machine, where it would agree"
     assert f"| T: quick | 1 | 2 | 0.1 | {left if busy else 'agree'} |" in page
@@ -282,17 +281,16 @@ def test_times_alone_are_kept_apart_and_run_again_where_others_were_busy(tmp_pat
      (0.0, 0.0, "b", "not judged: timed on several machines, where it would agree")],
 )  # fmt: skip
 def test_verdicts_on_times_rest_on_the_part_that_was_timed_alone(tmp_path, whole, part, machine, left):
-    about, scale = import_module("papers.kloft2011"), Scale(False)
+    scale = Scale(False)
     alone = scale.alone()
     cell = {"cores": 4, "cpu": 1.0, "seconds": 1.0, "timed": True, "beside": 1, "date": "", "versions": {}}
     scale.cells.append(cell | {"others": whole, "machine": "c"})
     alone.cells += [cell | {"others": part, "machine": name} for name in ("a", machine)]
     item, given = finding(says="quick", timed=True), {"timed": True, "clocked": alone}
     _page.keep(tmp_path, "kloft2011", "bounds", _page.Section("T", "p", "d", [item], **given), scale)
-    _page.write(tmp_path, "kloft2011", about)
+    _page.write(tmp_path, "kloft2011")
     page = (tmp_path / "kloft2011.md").read_text()
     assert f"| T: quick | 1 | 2 | 0.1 | {left} |" in page and ("Loaded machine" in page) == bool(part)
-    assert "not recorded (3 cells)" in page, "the page names all cells"
 
 
 def test_runs_of_a_few_seconds_are_repeated_and_the_first_is_left_out(monkeypatch):
@@ -306,9 +304,9 @@ def test_runs_of_a_few_seconds_are_repeated_and_the_first_is_left_out(monkeypatc
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_headline_is_a_finding_of_the_pages(paper):
-    about, folder = import_module(f"papers.{paper}"), _code.ROOT / "docs" / "papers"
-    found = [_page.kept(folder, paper, name) for name in about.EXPERIMENTS]
-    assert about.HEADLINES.keys() <= {item.says for record in found for item in record["findings"]}
+    about, folder = _page.about(paper), _code.ROOT / "docs" / "papers"
+    found = [_page.kept(folder, paper, name) for name in about.experiments]
+    assert about.headlines.keys() <= {item.says for record in found for item in record["findings"]}
 
 
 class Rows:
@@ -357,13 +355,13 @@ def test_a_run_names_the_findings_that_are_not_as_known(tmp_path, monkeypatch):
 
 
 def test_a_check_must_hold_and_is_no_finding(tmp_path, monkeypatch):
-    about, module = import_module("papers.kloft2011"), import_module("papers.kloft2011.bounds")
+    module = import_module("papers.kloft2011.bounds")
     section = _page.Section("T", "p", "d", [finding(says="holds")], [finding(says="fails", verdict=False)])
     monkeypatch.setattr(module, "run", lambda scale, data: section)
     options = type("Options", (), {"quick": True, "kept": False, "data": None, "cap": 60})
     (bad,) = run("kloft2011", options, ["bounds"], tmp_path)
     assert "fails" in bad
-    _page.write(tmp_path, "kloft2011", about), _page.summary(tmp_path, {"kloft2011": about})
+    _page.write(tmp_path, "kloft2011"), _page.summary(tmp_path, ["kloft2011"])
     page = (tmp_path / "kloft2011.md").read_text()
     assert "not counted:\n\n- fails: 2 (margin: 0.1): **disagree**." in page and "T: fails" not in page
     assert "1 of 1 findings agree" in (tmp_path / "README.md").read_text()
@@ -461,7 +459,7 @@ def test_a_cell_that_is_not_timed_is_cut_off_too_and_the_page_says_so(tmp_path):
     (record,) = [r for path in (tmp_path / ".cells").iterdir() if (r := json.loads(path.read_text()))["result"] is None]
     assert record["limit"] == 1.5 and record["parameters"] == {"x": 60} and record["beside"] == 1
     _page.keep(tmp_path, "kloft2011", "bounds", _page.Section("T", "p", "d"), scale)
-    _page.write(tmp_path, "kloft2011", import_module("papers.kloft2011"))
+    _page.write(tmp_path, "kloft2011")
     page = (tmp_path / "kloft2011.md").read_text()
     assert "Cut off and left out" in page and "slow > 2 s" in page and "Unfinished" not in page
 
@@ -502,7 +500,7 @@ def test_a_page_says_where_its_cells_were_run(tmp_path):
     scale.cell(tripled, x=1)
     scale.cells.append(scale.cells[0] | {"machine": "another", "date": "2020-01-01"})
     _page.keep(tmp_path, "kloft2011", "bounds", _page.Section("T", "p", "d"), scale)
-    _page.write(tmp_path, "kloft2011", import_module("papers.kloft2011"))
+    _page.write(tmp_path, "kloft2011")
     page = (tmp_path / "kloft2011.md").read_text()
     assert f"Commit of the code: {_code.commit()} (2 cells)" in page
     assert "2020-01-01; another; python" in page and page.count("; python ") == 2
@@ -549,7 +547,6 @@ def test_a_cell_says_with_which_code_it_was_run_and_is_stale_with_other(tmp_path
     record["commit"] = "12345678"
     assert _code.stale(record) == "" and "not committed" in _code.stale(record | {"commit": "12345678+"})
     assert _code.stale(record | {"code": "other"}).startswith("code changed since")
-    assert _code.stale({key: value for key, value in record.items() if key != "commit"}) == "no commit"
     path.write_text(json.dumps(record | {"code": "other", "result": "kept"}))
     kept = Scale(False, tmp_path, kept=True, fresh=True)
     assert kept.cell(toy.sparsity, informative=5) == "kept" and len(kept.wanted) == 1, "shown, and wanted again"
@@ -565,8 +562,8 @@ def test_a_fingerprint_follows_what_is_called_and_nothing_else():
     """`toy.sample` is called by `one` of Figure 3; the findings there are not."""
     from papers.kloft2011 import figure3, toy
 
-    before, texts = _code.fingerprint(figure3.one), _code._top("papers.kloft2011.toy", None)
-    own = _code._top("papers.kloft2011.figure3", None)
+    before, texts = _code.fingerprint(figure3.one), _code._top("papers.kloft2011.toy")
+    own = _code._top("papers.kloft2011.figure3")
     for held, name, same in ((texts, "D", False), (texts, "sample", False), (own, "FOUR", True), (own, "run", True)):
         text, node = held[name]
         _code.fingerprint.cache_clear()
@@ -577,33 +574,14 @@ def test_a_fingerprint_follows_what_is_called_and_nothing_else():
     assert _code.fingerprint(figure3.one) == before != _code.fingerprint(toy.sample)
 
 
-def test_a_cell_without_a_commit_is_held_against_the_one_that_first_kept_it(monkeypatch):
+def test_pages_name_the_commits_of_cells_and_where_the_code_was_changed_since():
     from papers.kloft2011 import toy
 
-    source = Path(toy.__file__).read_text()
-    texts = {
-        "same": source,
-        "layout": source.replace("def sample(", "def sample(\n    "),
-        "other": source + "\nD = 7\n",
-    }
-    texts["words"] = source.replace('"""(X (n, 50)', '"""Other words: (X (n, 50)')
-    monkeypatch.setattr(_code, "git", lambda *words: texts.get(words[-1].partition(":")[0]))
-    record = {"function": "kloft2011.toy.sample", "kept": "same"}
-    assert {name for name in (*texts, "none") if not _code.stale(record | {"kept": name})} == {
-        "same",
-        "layout",
-        "words",
-    }
-    assert (
-        _code.stale(record | {"commit": "1+", "code": "x", "kept": "other"})
-        == "code changed since it was kept in other"
-    )
-    found = [record, record | {"kept": "other"}, record | {"commit": "2", "code": _code.fingerprint(toy.sample)}, {}]
-    assert _page.commits(found) == {"kept since same": 1, "kept since other, code changed since": 1, "2": 1, "": 1}
-    assert _page.commits([record | {"commit": "2", "code": "other"}]) == {"2, code changed since": 1}
-    assert _page.told({"": 1, "2": 3, "kept since same": 2, "kept since other, code changed since": 1}) == (
-        "not recorded (1 cell), 2 (3 cells); not recorded, but kept since same (2 cells), with the code of the papers "
-        "as it is now; run or kept since other (1 cell), the code of the papers changed since then"
+    cell = {"function": "kloft2011.toy.sample", "commit": "2", "code": _code.fingerprint(toy.sample)}
+    found = _page.commits([cell, cell | {"code": "other"}, cell | {"commit": "1"}, cell])
+    assert found == {"1": 1, "2": 2, "2, code changed since": 1}
+    assert _page.told(found) == (
+        "1 (1 cell), 2 (2 cells); run since 2 (1 cell), the code of the papers changed since then"
     )
 
 

@@ -141,6 +141,7 @@ def one(
 
 
 def _findings(scale, errors, models):
+    full = not scale.quick
     few, bayes = errors[50], 100 * toy.BAYES
     E, names = few.mean(axis=0), np.array(NAMES)
     best = names[E.argmin(axis=1)]
@@ -169,18 +170,18 @@ def _findings(scale, errors, models):
             "ℓ2 or ℓ4 is best at 64, 82 and 92 % noise, n = 50", "ℓ4, ℓ2",
             ", ".join(f"{name} ({_lead(few[:, s])})" for s, name in zip((2, 3, 4), best[2:5], strict=True)),
             every(last(few[:, s], 2, 3) for s in (2, 3, 4)),
-            "lowest mean error in all three, by two standard errors", judged=not scale.quick, **BALANCED,
+            "lowest mean error in all three, by two standard errors", judged=full, **BALANCED,
         ),
         Finding(
             "ℓ4 errs less than 10 % in every scenario, n = 50", "< 10",
             ", ".join(means(few[:, :, 3], 1)), every(below(few[:, s, 3], 10) for s in range(6)),
-            "below 10 by two standard errors in all six", judged=not scale.quick, **FOUR,
+            "below 10 by two standard errors in all six", judged=full, **FOUR,
         ),
         Finding(
             "ℓ4 is the most robust, n = 50", "ℓ4",
             "largest errors " + listed("{} {:.2f}", zip(NAMES, worst, strict=True)),
             _robust(few), "lowest of the largest errors over the scenarios, by two standard errors",
-            judged=not scale.quick,
+            judged=full,
         ),
         Finding(
             "ℓ1 is mostly worse than the others elsewhere, n = 50", "worst of five",
@@ -191,7 +192,7 @@ def _findings(scale, errors, models):
             "the sparser the truth, the smaller the best p, n = 50", "p corresponds to the level of sparsity",
             " → ".join(best), every([last(few[:, 0], 4), last(few[:, 5], 0), np.all(np.diff(E.argmin(axis=1)) <= 0)]),
             "the norm of the lowest mean error never grows with the share of noise, from ℓ∞ to ℓ1, these best by two "
-            "standard errors", judged=not scale.quick,
+            "standard errors", judged=full,
         ),
         Finding(
             "model errors reflect test errors, n = 50", "agreement",

@@ -11,6 +11,7 @@ WD, SPECTRUM = (timing.fits(tables(__name__)[kernel]) for kernel in ("wd", "spec
 
 
 def run(scale, data):
+    full = not scale.quick
     sizes = scale.pick((100,), timing.ALONE)  # a quick run judges no time
     index = scale.pick(
         ("chunking, index", "coordinate, gap 1e-5", "LinWD1, gap 1e-5", timing.SVC), ()
@@ -37,7 +38,7 @@ def run(scale, data):
                 "linadd is slower for few examples and faster for many (from 50,000 on)",
                 f"3.9 times at a million; {_by_size(theirs[0])}", _by_size(wd_by),
                 bool(wd_by) and max(wd_by) >= FROM and all((v > 1) == (n >= FROM) for n, v in wd_by.items()),
-                "more CPU seconds than rows at every size below 50,000, fewer there", judged=not scale.quick,
+                "more CPU seconds than rows at every size below 50,000, fewer there", judged=full,
                 timed=True, expected="disagree",
                 reason="Up to 10,000 examples the whole matrix fits into the half of 1 GB that it may take, and is "
                 "computed; with more only the rows that are needed are. So rows take as long at 10,000 as at 30,000, "
@@ -48,12 +49,12 @@ def run(scale, data):
                 _more(spectrum_by, wd_by, most),
                 bool(most) and spectrum_by[most] > wd_by[most],
                 "a larger factor than that of the weighted degree kernel at the most examples of both",
-                judged=not scale.quick, timed=True,
+                judged=full, timed=True,
             ),
             Finding(
                 "explicit features grow more slowly with N than rows of the kernel", _exponents(),
                 f"exponents from 5,000 on: WD1 {grow[0]:.2f}, LinWD1 {grow[1]:.2f}, coordinate {grow[2]:.2f}",
-                grow[1] < grow[0], "smaller exponent of LinWD1 than of WD1", judged=not scale.quick,
+                grow[1] < grow[0], "smaller exponent of LinWD1 than of WD1", judged=full,
                 timed=True,
             ),
             *_precomputed(limited, quiet),

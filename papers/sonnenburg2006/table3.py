@@ -16,6 +16,7 @@ VARIES = (
 
 
 def run(scale, data):
+    full = not scale.quick
     sizes = scale.pick((100,), timing.ALONE[:4])
     limits = {f"Q = {q}": {"size": q} for q in sorted(Q)}
     common = dict(kernel="wd", solver="chunking", features="trie")
@@ -29,7 +30,7 @@ def run(scale, data):
     limits = [name for name in methods if name != "no limit"]
     whole = [n for n in sizes if all(isinstance(found[name].get(n), float) for name in limits)]
     last = max(whole, default=None)
-    optimal = {n: min(Q, key=lambda q, n=n: found[f"Q = {q}"][n]) for n in whole} if not scale.quick else {}
+    optimal = {n: min(Q, key=lambda q, n=n: found[f"Q = {q}"][n]) for n in whole} if full else {}
     ratios = {n: _ratio(found[name][n] for name in limits) for n in whole}
     return Section(
         "Table 3",
@@ -40,14 +41,14 @@ def run(scale, data):
             Finding(
                 "times do not vary dramatically with Q", _by_size({n: _ratio(row) for n, row in PAPER.items()}),
                 _by_size(ratios) or "not measured", bool(ratios) and max(ratios.values()) < 4,
-                "the slowest Q less than 4 times the quickest, at every size", judged=not scale.quick, timed=True,
+                "the slowest Q less than 4 times the quickest, at every size", judged=full, timed=True,
                 reason=f"Here {_slowest(found, whole)}. {VARIES}{_more(larger, limits, last)}",
             ),
             Finding(
                 "with more examples a larger Q becomes optimal", "12 and 32 up to 10,000; 42 at a million",
                 listed("{1} at {0:,}", optimal),
                 len(optimal) > 1 and optimal[max(optimal)] > optimal[min(optimal)],
-                "the best Q larger at the most examples than at the fewest, one run", judged=not scale.quick,
+                "the best Q larger at the most examples than at the fewest, one run", judged=full,
                 timed=True,
             ),
         ],

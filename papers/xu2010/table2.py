@@ -18,6 +18,7 @@ PAPER = tables(__name__)["paper"]
 
 
 def run(scale, data):
+    full = not scale.quick
     real = data.folder is not None
     found, missing = drawn(scale, data)
     columns = scale.pick(6, None)
@@ -45,7 +46,7 @@ def run(scale, data):
                 f"{counted(smooth)}: {_points(accuracy, 0)}",
                 every(smooth),
                 "on every set, by two standard errors (on more than half of them before)",
-                judged=not scale.quick and enough,
+                judged=full and enough,
                 expected="disagree",
                 reason=_pima(found),
             ),
@@ -55,7 +56,7 @@ def run(scale, data):
                 f"{counted(dense)}: {_points(accuracy, 1)}",
                 every(dense),
                 "on every set, by two standard errors (on more than half of them before)",
-                judged=not scale.quick and enough,
+                judged=full and enough,
                 **DENSE,
             ),
             Finding(
@@ -64,7 +65,7 @@ def run(scale, data):
                 counted(worst),
                 every(worst),
                 "on every set, by two standard errors (on more than half of them before)",
-                judged=not scale.quick and enough,
+                judged=full and enough,
                 expected="disagree",
                 reason=_lowest(accuracy),
             ),
@@ -74,7 +75,7 @@ def run(scale, data):
                 ", ".join(f"{k:.0f} of {_count(n, columns, data)} for {n}" for n, k in few.items()),
                 every(below(k[:, 0], 0.1 * _count(n, columns, data)) for n, k in kernels.items()),
                 "less than 10 % on every set, by two standard errors: 26 of 429 are 6 %",
-                judged=not scale.quick,
+                judged=full,
             ),
             Finding(
                 "ℓ2 is very time consuming on all sets",

@@ -30,6 +30,7 @@ def cells(scale, seed, data=None):
 
 
 def run(scale, data):
+    full = not scale.quick
     found = scale.repeat(scale.pick(4, 20), lambda seed: cells(scale, seed))
     d, n = SIZE[scale.quick]
     M, times = 13 * (d + 1), len(found)
@@ -54,7 +55,7 @@ def run(scale, data):
         "kernels of widths 2^−3, …, 2^6 and polynomials of degree 1 to 3 on all columns and on each: 273 "
         "kernels of unit "
         "trace. GMKL is the elastic net with v = 0.5, C by cross-validation on one run, 20 repetitions.",
-        "generated as in the paper." if not scale.quick else f"generated as in the paper, {d} columns, {n} examples.",
+        "generated as in the paper." if full else f"generated as in the paper, {d} columns, {n} examples.",
         findings=[
             Finding(
                 "GMKL selects more kernels than ℓ1, about 1.5 times",
@@ -62,7 +63,7 @@ def run(scale, data):
                 ", ".join(means(ratio, 2)),
                 every(part for t in (0, 1) for part in (above(ratio[:, t], 1.25), below(ratio[:, t], 2))),
                 "between 1.25 and 2 on both, by two standard errors",
-                judged=not scale.quick,
+                judged=full,
                 expected="tie",
                 reason="Medians of the draws: " + _toys(lambda t: f"{np.median(ratio[:, t]):.2f}"),
             ),
@@ -79,7 +80,7 @@ def run(scale, data):
                 f"{count[:, 0, 2].mean():.0f} and {count[:, 1, 2].mean():.0f} of {M}",
                 every(above(count[:, t, 2], 0.95 * M) for t in (0, 1)),
                 "more than 95 % on both, by two standard errors: weights below 1e-6 of the largest are not counted",
-                judged=not scale.quick,
+                judged=full,
                 expected="tie",
                 reason="Above 0 are "
                 + _toys(lambda t: f"{mean((weights[:, t, 2] > 0).sum(axis=1), 1)} of {M} weights"),
@@ -99,7 +100,7 @@ def run(scale, data):
                 f"{' and '.join(means(versus, 2))} points, p = {p[0][1]:.3f} and {p[1][1]:.3f}",
                 every(above(versus[:, t]) for t in (0, 1)),
                 "both above 0 by two standard errors",
-                judged=not scale.quick,
+                judged=full,
                 expected="tie",
                 reason=f"On toy 1, where three of 20 columns count: {methods.word(versus[:, 0])}; on toy 2, where "
                 f"twelve do: {methods.word(versus[:, 1])}.",
@@ -110,7 +111,7 @@ def run(scale, data):
                 f"{counted(map(above, sparse.values()))} pairs",
                 every(map(above, sparse.values())),
                 "GMKL and ℓ1, each before ℓ2 and before UW, on both toys, by two standard errors",
-                judged=not scale.quick,
+                judged=full,
                 expected="disagree",
                 reason="Not ahead: "
                 + "; ".join(
@@ -164,7 +165,7 @@ def run(scale, data):
         ],
         timed=True,
     )
-    if not scale.quick:
+    if full:
         _spicy(scale, section, accuracy, count, d, n)
         section.clocked = scale.alone()
         _timed(section, d, n)
