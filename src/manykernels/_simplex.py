@@ -16,7 +16,7 @@ def minimise_on_simplex(model, theta, tolerance, proximal):
     With many coordinates a damped model is minimised by its dual; without damping, steps of `proximal`, the `minimise`
     of any regularizer, first reduce the coordinates with weight.
     """
-    from .loops.pairs import pair_steps
+    from .loops.box_qp import pair_steps
 
     used, dual = np.flatnonzero(theta), True
     thin = used.size > MAX_PAIR_STEP_WEIGHTS and not _by_dual(model, used.size)

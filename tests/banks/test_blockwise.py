@@ -8,7 +8,7 @@ import pytest
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.banks import pairwise
-from manykernels.inner.operator import Operator
+from manykernels.inner.matrix_free import Operator
 from manykernels.kernels import RBF, KernelList
 
 rng = np.random.default_rng(0)

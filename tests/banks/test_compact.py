@@ -7,8 +7,7 @@ import scipy.sparse as sp
 from manykernels import MKLClassifier
 from manykernels.banks import _plain_loops
 from manykernels.banks._exponential_table import tables
-from manykernels.banks.compact import CompactPredictor, operations
-from manykernels.banks.reduced_set import ReducedSet
+from manykernels.banks.compact import CompactPredictor, ReducedSet, operations
 from manykernels.kernels import RBF, KernelList, Laplacian, Linear, Polynomial, pair_blocks
 from manykernels.kernels.pair_blocks import Entries
 from manykernels.loops.elementwise import tabulate

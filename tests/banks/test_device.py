@@ -6,7 +6,7 @@ from covering import covering
 from sklearn.base import clone
 
 from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival, load, losses
-from manykernels.banks import _device_decisions, _device_features, choice
+from manykernels.banks import _device_features, _device_parts, choice
 from manykernels.banks._device_parts import DevicePlace
 from manykernels.banks.device import DeviceBank
 from manykernels.banks.low_rank import LowRankBank
@@ -103,8 +103,8 @@ def test_decisions_are_computed_there(normalize, monkeypatch):
     several = np.digitize(target, np.quantile(target, [0.3, 0.7]))
     plain = [k for k in KERNELS[:7] if not isinstance(k, tuple)]
     model = MKLClassifier(plain, normalize=normalize, C=1.0, device="torch").fit(X, several)
-    asked, own = [], _device_decisions.decide_there
-    monkeypatch.setattr(_device_decisions, "decide_there", lambda *args: asked.append(own(*args)) or asked[-1])
+    asked, own = [], _device_parts.decide_there
+    monkeypatch.setattr(_device_parts, "decide_there", lambda *args: asked.append(own(*args)) or asked[-1])
     there = model.decision_function(X[:50])
     assert len(asked) == 1 and asked[0] is not None
     model.predictor_.device = None

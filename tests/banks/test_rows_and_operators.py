@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from manykernels.banks import DenseBank, _lazy_rows
+from manykernels.banks import DenseBank, _feature_rows
 from manykernels.banks._blockwise import BlockOperator, ProductOperator
-from manykernels.banks._lazy_rows import LazyRows
+from manykernels.banks._feature_rows import LazyRows
 from manykernels.kernels import RBF, KernelList, Nystroem, Polynomial, RandomFeatures
 
 rng = np.random.default_rng(0)
@@ -18,8 +18,8 @@ X = 0.2 * rng.normal(size=(n, 4))
 @pytest.mark.parametrize("spherical", [False, True])
 def test_rows_of_features_are_those_of_each_kernel(spherical, jobs, kept, monkeypatch):
     """Blocks of 5 rows with a rest, more of them than wait to be added; norms on both sides of 1."""
-    monkeypatch.setattr(_lazy_rows, "ROWS_PER_THREAD", 5)
-    monkeypatch.setattr(_lazy_rows._sum, "__defaults__", (2,))
+    monkeypatch.setattr(_feature_rows, "ROWS_PER_THREAD", 5)
+    monkeypatch.setattr(_feature_rows._sum, "__defaults__", (2,))
     specs = [RandomFeatures(RBF(gamma=0.3), 6, 0), Nystroem(Polynomial(2), 5, "uniform"), Nystroem(RBF(gamma=2.0), 4)]
     kernels = KernelList.from_spec(specs, X)
     parts = [np.asarray(kernel.features(X, np.float64)) for kernel in kernels.kernels]

@@ -5,8 +5,7 @@ import pytest
 
 from manykernels.banks import PairwiseBank
 from manykernels.banks.choice import explicit_bank
-from manykernels.banks.compact import CompactPredictor
-from manykernels.banks.reduced_set import ReducedSet
+from manykernels.banks.compact import CompactPredictor, ReducedSet
 from manykernels.kernels import RBF, KernelList, KernelStack, Linear, RandomFeatures
 from manykernels.pairs import Pairs, Pairwise
 

@@ -8,7 +8,6 @@ from covering import covering
 from manykernels.banks import (
     _degree_walks,
     _feature_rows,
-    _lazy_rows,
     _stack,
     _tiled_sums,
     dense,
@@ -22,7 +21,7 @@ SIZES = {  # of blocks, none of which divides the number of examples
     (_stack, "STACK_ROWS"): 7, (_stack, "FEW_ENTRIES"): 0, (_stack, "HALF_BLOCKS"): 5, (dense, "STACK_ROWS"): 7,
     (dense, "FEW_ENTRIES"): 0, (explicit, "EXAMPLES_PER_BLOCK"): 5, (degree, "EXAMPLES_PER_BLOCK"): 5,
     (_feature_rows, "FEATURE_ROWS"): 9, (_trie_stores, "ROWS_COMPARED"): 5,
-    (_lazy_rows, "ROWS_PER_THREAD"): 9, (pairwise, "KERNELS_PER_PASS"): 2, (linadd, "LOOK_UP_ROWS"): 5,
+    (_feature_rows, "ROWS_PER_THREAD"): 9, (pairwise, "KERNELS_PER_PASS"): 2, (linadd, "LOOK_UP_ROWS"): 5,
     (tables, "LOOK_UP_ROWS"): 5, (word_table, "COLUMNS"): 3, (word_table, "MIN_LANE_LETTERS"): 50,
     (trie, "PACKED_ROWS"): 7,
     (degree_predictor, "NEW_SEQUENCES_PER_TILE"): 11, (_degree_walks, "_SUM_ENTRIES"): 300,

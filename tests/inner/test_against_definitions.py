@@ -10,8 +10,7 @@ from manykernels.banks import DenseBank
 from manykernels.inner import InnerProblem, matrix_free, systems
 from manykernels.inner.adjusted import AdjustedProblem
 from manykernels.inner.coupled import CoupledProblem
-from manykernels.inner.krylov import conjugate_gradients
-from manykernels.inner.matrix_free import MatrixFreeProblem
+from manykernels.inner.matrix_free import MatrixFreeProblem, conjugate_gradients
 from manykernels.inner.systems import Damped, Free, HalfHessian, cut_out, matvec
 from manykernels.problem import Problem, covariate_basis
 from manykernels.regularizers import LpNorm

@@ -7,9 +7,7 @@ from problems import make, small_problem
 from manykernels import losses
 from manykernels.inner import InnerProblem, adjusted, matrix_free, systems
 from manykernels.inner import problem as inner_module
-from manykernels.inner.krylov import conjugate_gradients
-from manykernels.inner.matrix_free import MatrixFreeProblem
-from manykernels.inner.operator import Operator
+from manykernels.inner.matrix_free import MatrixFreeProblem, Operator, conjugate_gradients
 from manykernels.inner.systems import Free, HalfHessian
 from manykernels.regularizers import LpNorm
 

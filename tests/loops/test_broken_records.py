@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manykernels.loops.fasta import scan_fasta, scan_fastq
+from manykernels.loops.sequences import scan_fasta, scan_fastq
 
 GOOD = "@one\nACGT\n+\nIIII\n"
 

@@ -5,7 +5,7 @@ import pytest
 from compiled import compiled_only
 
 from manykernels.loops import degree, elementwise, features, lp_projection, strings, word_pairs, words
-from manykernels.loops.pairs import pair_steps
+from manykernels.loops.box_qp import pair_steps
 
 rng = np.random.default_rng(0)
 

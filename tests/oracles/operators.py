@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from manykernels.inner.operator import Operator
+from manykernels.inner.matrix_free import Operator
 
 
 class Matrix(Operator):

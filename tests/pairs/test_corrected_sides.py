@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manykernels import MKLRegressor
-from manykernels.banks._pair_spectra import Spectra
+from manykernels.banks._pair_side import Spectra
 from manykernels.pairs import Pairs, Pairwise
 
 rng = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from manykernels import _threads
 from manykernels.inner import steps as room
-from manykernels.loops.pairs import pair_steps
+from manykernels.loops.box_qp import pair_steps
 from manykernels.losses import EpsilonInsensitive, Hinge, SquaredHinge
 from manykernels.solvers import InnerProblem
 

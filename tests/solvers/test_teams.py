@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from manykernels import MKLClassifier
 from manykernels.datasets import make_splice
-from manykernels.loops.pairs import pair_steps
+from manykernels.loops.box_qp import pair_steps
 from manykernels.loops.team import GATE, command, commanded, meet
 from manykernels.solvers import coordinate
 from manykernels.strings import degree_kernels

@@ -96,7 +96,7 @@ def test_a_streamed_model_is_saved_and_read_as_any_other(tmp_path):
 @pytest.mark.parametrize("letters", ["ACGT", "ACDEFGHIKLMNPQRSTVWY"])
 def test_squares_of_word_counts_are_those_of_a_dictionary(letters):
     """Σ over words of (Σ_i w_i [x_i has the word at l])², words with unknown letters left out."""
-    from manykernels.loops.word_counts import word_keys, word_squares
+    from manykernels.loops.degree_predictor import word_keys, word_squares
     from manykernels.sequences.alphabet import get
 
     rng, d = np.random.default_rng(0), 4

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..inner.operator import Operator
+from ..inner.matrix_free import Operator
 
 
 class BlockOperator(Operator):

@@ -114,7 +114,7 @@ class SmoothColumns:
 
     def add(self, total, rows, cols):
         """Adds all columns to a tile (T, rows, cols)."""
-        from ..loops.columns import features
+        from ..loops.elementwise import features
 
         (T, n_rows, n_cols), width = total.shape, max(self.node[high] - self.node[low] for low, high in self.parts)
         A, B = np.empty((T, width, n_rows), total.dtype), np.empty((width, n_cols), total.dtype)
@@ -141,8 +141,7 @@ def _core(group, chosen, weights, shift, middle, half, p):
 
 def column_products(group, left, right, chosen, vectors, middle, half, sizes, at, out):
     """Writes the products with smooth kernels of one column to out (T, kernels, n), kernel m of the chosen at at[m]."""
-    from ..loops.columns import chebyshev
-    from ..loops.elementwise import multiply
+    from ..loops.elementwise import chebyshev, multiply
 
     p, (_, T, n) = int(sizes.max()), vectors.shape
     basis = np.empty((p, n))

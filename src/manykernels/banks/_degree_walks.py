@@ -54,7 +54,7 @@ class WalkGroup(KernelGroup):
         self.pairs, self.placed = Walk(X, dtype), self.kernels[0].walk == "positions"
         self.depth = min(max(kernel.words[-1] for kernel in self.kernels), X.length)
         self.coef = self._tables(X.length) if coef is None else coef
-        vars(self).update(self._read_forms(dtype))
+        vars(self).update(self._read_forms(dtype) | {"generic": np.ones(len(members), bool)})
 
     def _tables(self, length):
         tables = [kernel.degree_table(length)[:, : self.depth] for kernel in self.kernels]
@@ -62,14 +62,6 @@ class WalkGroup(KernelGroup):
         if self.placed:
             return sp.vstack([sp.csr_array(table.reshape(1, -1)) for table in tables], format="csr")
         return np.stack([table[0] for table in tables])
-
-    def _read_forms(self, dtype):
-        M = len(self.kernels)
-        return {
-            "generic": np.ones(M, bool), "exponential": np.zeros(M, bool), "tabular": False,
-            "degree": np.ones(M, np.int64), "rate": -np.ones(M), "forms": np.tile([1.0, 1.0, 0.0], (M, 1)),
-            "g": np.ones(M, dtype), "c": np.zeros(M, dtype),
-        }  # fmt: skip
 
     def to_state(self):
         return {"length": self.pairs.length, "alphabet": self.pairs.alphabet, "coef": self.coef}

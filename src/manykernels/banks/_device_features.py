@@ -13,10 +13,8 @@ from .._limits import DEVICE_SHARES
 from ..kernels.nystroem import Nystroem
 from ..kernels.pair_blocks import span
 from ..kernels.random_features import RandomFeatures
-from ._device_decisions import open_device
-from ._device_parts import DevicePlace, base_block
-from ._feature_rows import blocks
-from ._lazy_rows import LazyRows
+from ._device_parts import DevicePlace, base_block, open_device
+from ._feature_rows import LazyRows, blocks
 
 MIN_ROWS, MAX_ROWS = 1024, 16384  # of a block
 BYTES_PER_FEATURE = 48  # of a block: its features in both dtypes, and copies

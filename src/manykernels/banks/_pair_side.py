@@ -6,18 +6,18 @@ all): A ⊗ same and A ⊗ any are the parts of Cartesian and of additive kernel
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._state import Stored, check, check_value
 from ..kernels import Constant, Identity, KernelList, KernelStack
-from ..kernels.normalize import inverse_root
+from ..kernels.normalize import corrected, inverse_root, projected
 from ..kernels.pairs import count, matrices, take
 from ..kernels.view_data import View
 from ._kernel_groups import check_rows, try_kernel
-from ._pair_spectra import Spectra
-from ._stack_checks import is_indefinite, spread_out
+from ._stack import is_indefinite, spread_out
 from .dense import default_names
 
 SAME, ANY = "same", "any"
@@ -241,3 +241,31 @@ def objects_of(table: Any, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     if distinct.size and distinct[-1] >= count(table):
         raise ValueError(f"index names the object {distinct[-1]}, but there are {count(table)}.")
     return distinct, place
+
+
+@dataclass(frozen=True, eq=False)
+class Spectra(Stored):
+    """The correction of the precomputed kernels of a side, for training and new objects: see `kernels.normalize`.
+
+    `objects` (m,) are the numbers of all training objects; each kernel has U₋ (m, r) in `removed` and a shift.
+    """
+
+    saved = {"known as objects": "i8 m <big asc", "shifts": "f8 M", "removed": "list M f8 m _"}
+
+    objects: np.ndarray
+    removed: list[np.ndarray]
+    shifts: np.ndarray
+
+    @classmethod
+    def of(cls, objects: np.ndarray, matrices: list[np.ndarray], psd: str, names: list[str]) -> Any:
+        """(the correction, the corrected matrices (m, m))."""
+        rounding = len(objects) * 2.0**-52
+        K, U, shifts = zip(
+            *(corrected(K, psd, rounding, name) for K, name in zip(matrices, names, strict=False)), strict=True
+        )
+        return cls(objects, list(U), np.array(shifts)), list(K)
+
+    def apply(self, found: list[np.ndarray], numbers: np.ndarray, keep: np.ndarray) -> list[np.ndarray]:
+        """Corrects values between objects and all training objects; returns the columns of the objects `keep`."""
+        cols, same = np.searchsorted(self.objects, keep), numbers[:, None] == keep
+        return [projected(K, U, cols) + s * same for K, U, s in zip(found, self.removed, self.shifts, strict=True)]

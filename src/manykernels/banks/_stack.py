@@ -1,6 +1,7 @@
-"""A stack of matrices in either memory order, and the passes over it."""
+"""A stack of matrices in either memory order, the passes over it, and the checks of each matrix."""
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
 
 from .._threads import run_blocks
 from ..kernels.matrix_files import MatrixFiles
@@ -11,6 +12,7 @@ MIRROR_ROWS = 128
 BELOW_DIAGONAL = np.tri(MIRROR_ROWS, k=-1, dtype=bool)
 HALF_BLOCKS = 128  # of products with the upper triangles of all kernels, at least: the work for the threads
 FEW_ENTRIES = 2**19  # that NumPy picks and sums: for so few the loops are not worth the seconds of compiling them
+LEAST_SHIFT = 1e-30  # in sums in float32, relative to the diagonal
 
 
 class Stack:
@@ -81,9 +83,9 @@ class Stack:
 
     def gather(self, m, rows, out):
         """out = S_m[rows, rows], for a stack of shape (M, n, n')."""
-        from ..loops.stack import gather
+        from ..loops.rows import gather
 
-        gather(self.array[m], rows, out)
+        gather(self.array[m], rows, rows, out)
 
     def _few(self, kernels, rows, cols, dtype):
         """S_m[rows, cols] of some kernels in this type, (|kernels|, |rows|, |cols|), or None if they are many."""
@@ -296,3 +298,44 @@ def _rounding(dtype):
 def _unit(dtype):
     """The unit roundoff of this type."""
     return float(np.finfo(dtype).eps) / 2 if dtype.kind == "f" else 2.0**-53
+
+
+def survey_exactly(K, w, out):
+    """out = (Σ w_i w_j k_ij, largest |k_ij − k_ji|) in float64."""
+    K = K.astype(np.float64)
+    out[:] = w @ K @ w, largest_skew(K)
+
+
+def largest_skew(K):
+    """The largest |k_ij − k_ji|."""
+    return np.abs(K - K.T).max()
+
+
+def floor(rows, diagonals):
+    """The constant to subtract from each kernel: the entry nearest to 0 of some rows (·, M) and the diagonals (M, n).
+
+    It keeps the digits of nearly constant kernels; 0 if entries have both signs. It is at most √(k_ii k_jj), which
+    bounds |k_ij|, so that its rounding is not larger than that of k_ij may be.
+    """
+    some = np.concatenate([np.asarray(rows, dtype=np.float64), diagonals.T])
+    return np.maximum(some.min(axis=0), 0.0) + np.minimum(some.max(axis=0), 0.0)
+
+
+def not_0(shift, diagonals):
+    """The shift for sums in float32: what it leaves of entries near 0 is no subnormal number.
+
+    Some processors multiply such numbers a hundred times slower.
+    """
+    least = LEAST_SHIFT * np.abs(diagonals).max(axis=1)
+    return np.where(np.abs(shift) < least, least, shift)
+
+
+def spread_out(n, size=64):
+    return np.unique(np.linspace(0, n - 1, min(size, n)).astype(int))
+
+
+def is_indefinite(K, rounding):
+    """Whether a small principal submatrix K has a clearly negative eigenvalue."""
+    block = np.array(K, dtype=np.float64)
+    block.flat[:: len(block) + 1] += rounding * np.abs(np.diagonal(block)).max() + 1e-300
+    return dpotrf(block, lower=1)[1] != 0

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from .._threads import run_blocks
-from ..inner.operator import Operator
+from ..inner.matrix_free import Operator
 
 MAX_CELLS_PER_PAIR = 8  # up to which BLAS on the whole grid is faster than gathering
 NUMBERS_PER_BLOCK = 2**25  # of grids, or of gathered rows

@@ -25,6 +25,17 @@ Index = np.ndarray | None  # positions, (k,); None for all
 DType = DTypeLike | None  # None for that of the bank
 
 
+def every(index: Index, n: int) -> np.ndarray:
+    """These numbers, or 0 … n − 1 for None."""
+    return np.arange(n) if index is None else np.ascontiguousarray(index, dtype=np.int64)
+
+
+def each_output(A: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(A (T, n_support), θ (T, M)) of T outputs, float64; θ may be one (M,) for all."""
+    A, theta = np.atleast_2d(np.asarray(A, float)), np.asarray(theta, float)
+    return A, np.broadcast_to(theta, (len(A), theta.shape[-1]))
+
+
 class Bank(Tagged, ABC):
     """The kernels of one data set: `n` examples, `M` kernels called `names`, of which `usable` (M,) may have weight.
 
@@ -106,7 +117,7 @@ class Bank(Tagged, ABC):
         if not self.in_blocks:
             self.in_blocks = True
             warn_blockwise(self, n, n * n * dtype.itemsize)
-        return BlockOperator(self, theta, np.arange(n) if rows is None else np.asarray(rows), dtype)
+        return BlockOperator(self, theta, every(rows, n), dtype)
 
     def block(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Σ_m θ_m K_m[rows, rows], (|rows|, |rows|) float64, for many small sets of rows."""
@@ -114,7 +125,7 @@ class Bank(Tagged, ABC):
 
     def matrices(self, kernels: Index = None, rows: Index = None, dtype: DType = None) -> np.ndarray:
         """The separate matrices K_m[rows, rows] of some kernels, (|kernels|, |rows|, |rows|)."""
-        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+        kernels = every(kernels, self.M)
         size, dtype = self.n if rows is None else len(rows), self.dtype if dtype is None else dtype
         S = np.empty((len(kernels), size, size), dtype)
         for k, m in enumerate(kernels):

@@ -55,7 +55,7 @@ def choose_device(name, n):
         raise ValueError(f'device={name!r} is not allowed: give "cpu", "cuda", "cuda:1", "auto" or "torch".')
     if name == "auto" and n >= MIN_DEVICE_EXAMPLES:
         with suppress(ImportError, ValueError):
-            from ._device_decisions import open_device
+            from ._device_parts import open_device
 
             return open_device("cuda").type
     return {"cpu": None, "auto": None, "torch": "cpu"}.get(name, name)

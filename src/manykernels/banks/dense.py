@@ -12,9 +12,19 @@ from .._limits import MemoryBudget
 from .._threads import limit_blas, run_blocks, slices
 from ..kernels.normalize import corrected, inverse_root, precision, scales
 from ..kernels.stack import KernelStack
-from ._stack import FEW_ENTRIES, STACK_ROWS, RootedStack, Stack
-from ._stack_checks import floor, is_indefinite, largest_skew, not_0, spread_out, survey_exactly
-from .base import Bank, DType, Index, Predictor
+from ._stack import (
+    FEW_ENTRIES,
+    STACK_ROWS,
+    RootedStack,
+    Stack,
+    floor,
+    is_indefinite,
+    largest_skew,
+    not_0,
+    spread_out,
+    survey_exactly,
+)
+from .base import Bank, DType, Index, Predictor, every
 from .dense_predictor import DensePredictor
 
 MAX_FLOAT64_EXAMPLES = 1000  # examples up to which the normalisation is computed in float64 for matrices of any type
@@ -218,22 +228,22 @@ class DenseBank(Bank):
         self, theta: np.ndarray, rows: Index = None, cols: Index = None, dtype: DType = None, shifted: bool = False
     ) -> np.ndarray:
         symmetric = rows is cols or (rows is not None and cols is not None and np.array_equal(rows, cols))
-        rows, cols = _indices(rows, self.n), _indices(cols, self.n)
+        rows, cols = every(rows, self.n), every(cols, self.n)
         w, dtype = np.asarray(theta) * self.scale, np.dtype(dtype or self.dtype)
         single = self.dtype == dtype == np.float32
         shift = None if not shifted else self._single_shift if single else self._shift
         return self.stack.combined(w, rows, cols, dtype, symmetric, self.n_jobs, shift)
 
     def products(self, A: np.ndarray, support: np.ndarray, rows: Index = None, kernels: Index = None) -> np.ndarray:
-        rows, support = _indices(rows, self.n), _indices(support, self.n)
-        kernels = _indices(kernels, self.M)
+        rows, support = every(rows, self.n), every(support, self.n)
+        kernels = every(kernels, self.M)
         P = self.stack.products(A, support, rows, kernels, self._shift, self.n_jobs, symmetric=True)
         P *= self.scale[kernels, None]
         return P
 
     def restrict(self, rows: np.ndarray, kernels: Index = None) -> Bank | None:
         """A compact copy if it is at most a quarter of what a pass over the stack reads."""
-        kernels = _indices(kernels, self.M)
+        kernels = every(kernels, self.M)
         read = len(kernels) / self.M if self.stack.last else 1.0  # of (n, n, M), a pass reads all kernels
         if self._root is not None or read * len(rows) ** 2 > 0.25 * self.n**2:
             return None
@@ -351,7 +361,3 @@ def warn_indefinite(names):
         UserWarning,
         stacklevel=4,
     )
-
-
-def _indices(index, n):
-    return np.arange(n) if index is None else np.ascontiguousarray(index, dtype=np.int64)

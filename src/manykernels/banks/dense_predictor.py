@@ -8,7 +8,7 @@ from .._parts import declared
 from ..kernels.normalize import inverse_root, projected
 from ..kernels.stack import KernelStack
 from ._stack import RootedStack, Stack
-from .base import Predictor
+from .base import Predictor, each_output
 
 
 @declared
@@ -62,17 +62,15 @@ class DensePredictor(Predictor):
         return stack.combined(w, np.arange(stack.shape[0]), self.support, np.float64, n_jobs=self.n_jobs)
 
     def decision(self, X, A, theta):
-        theta = np.broadcast_to(np.atleast_2d(theta), (len(A), len(self.scale)))
+        A, theta = each_output(A, theta)
         if len(A) == 1:
-            return np.asarray(A) @ self.combined(X, theta[0]).T
+            return A @ self.combined(X, theta[0]).T
         return np.einsum("tnm->tn", self.parts(X, A, theta))
 
     def parts(self, X, A, theta):
-        stack = self._open(X)
-        theta = np.broadcast_to(np.atleast_2d(theta), (len(A), len(self.scale)))
+        stack, (A, theta) = self._open(X), each_output(A, theta)
         kernels, rows = np.flatnonzero(theta.any(axis=0)), np.arange(stack.shape[0])
         out = np.zeros((len(A), stack.shape[0], len(self.scale)))
-        A = np.ascontiguousarray(A, dtype=np.float64)
         P = stack.products(A, self.support, rows, kernels, np.zeros(len(self.scale)), self.n_jobs)
         out[:, :, kernels] = (P * (theta * self.scale)[:, kernels, None]).transpose(0, 2, 1)
         return out

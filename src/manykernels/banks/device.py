@@ -12,17 +12,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from .._limits import DEVICE_SHARES
 from ..inner.device import DeviceProblem
 from ..kernels.pair_blocks import BlockSide
-from ..losses.base import Loss
 from ._degree_walks import WalkTiles
-from ._device_decisions import open_device, there
-from ._device_parts import DevicePlace, Family, Matrices, Sums, empty_stack, from_host
+from ._device_parts import DevicePlace, Family, Matrices, Sums, empty_stack, from_host, open_device, there
 from ._kernel_groups import rows_of
-from .base import Bank, DType, Index, Predictor
+from .base import Bank, every
 from .dense import DenseBank
 from .pairwise import PairwiseBank
 from .pairwise_predictor import PairwisePredictor
@@ -33,25 +30,23 @@ class OnDevice(Bank):
 
     tiles: Any
 
-    def combined(
-        self, theta: np.ndarray, rows: Index = None, cols: Index = None, dtype: DType = None, shifted: bool = False
-    ) -> np.ndarray:
+    def combined(self, theta, rows=None, cols=None, dtype=None, shifted=False):
         K = self.tiles.combined(theta, rows, cols).cpu().numpy()
         return K.astype(self.dtype if dtype is None else dtype, copy=False)
 
-    def matrix(self, theta: np.ndarray, rows: Index, dtype: DTypeLike, shifted: bool) -> Any:
+    def matrix(self, theta, rows, dtype, shifted):
         """A float64 tensor on the device."""
         return self.tiles.combined(theta, rows, rows)
 
-    def products(self, A: np.ndarray, support: np.ndarray, rows: Index = None, kernels: Index = None) -> np.ndarray:
-        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+    def products(self, A, support, rows=None, kernels=None):
+        kernels = every(kernels, self.M)
         return self.tiles.products(np.atleast_2d(np.asarray(A, float)), support, rows, kernels)
 
     # the general versions; those of the other banks read arrays of the host
     outputs, matrices, stripes = Bank.outputs, Bank.matrices, Bank.stripes
     restrict, held = Bank.restrict, Bank.held
 
-    def inner(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool) -> Any:
+    def inner(self, loss, y, c, intercept):
         return DeviceProblem(loss, y, c, intercept, self.n_jobs)
 
 
@@ -123,7 +118,7 @@ class DeviceBank(OnDevice, PairwiseBank):
                     check(group, of, K, part, part)
         return self.tiles.products(w[None], None, None, kernels)[0]
 
-    def predictor(self, support: np.ndarray) -> Predictor:
+    def predictor(self, support):
         support, host = np.asarray(support), copy.copy(self)
         host.tiles = WalkTiles(self.groups, self.dtype, self.scale, self.tiles.mean, self.n_jobs, None)
         views = [_some(view, support) for view in self.views]

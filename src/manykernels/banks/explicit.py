@@ -1,6 +1,7 @@
 """Kernels with explicit features, k_m(x, x') = ⟨φ_m(x), φ_m(x')⟩, for the `coordinate` solver."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
+from copy import copy
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ..kernels.view_data import View
 from ..sequences import Sequences
 from ..strings.planes import codes_of
 from ._blockwise import ProductOperator
-from .base import Bank, Predictor
+from .base import Bank, Predictor, each_output, every
 
 EXAMPLES_PER_BLOCK = 20_000  # new examples
 MAX_BUILT_EXAMPLES = 1500  # of a combined kernel that is built although products are quick
@@ -54,7 +55,7 @@ class ExplicitBank(Bank, Stored):
         n = self.n if rows is None else len(rows)
         if self.built is None or n <= self.built:
             return super().matrix(theta, rows, dtype, shifted)
-        return ProductOperator(self, theta, np.arange(n) if rows is None else np.asarray(rows), np.float64)
+        return ProductOperator(self, theta, every(rows, n), np.float64)
 
     def owners(self):
         """The kernel of each feature, (D,), if there are few, dense features, which `dense` returns; else None."""
@@ -82,16 +83,25 @@ class ExplicitBank(Bank, Stored):
 
     def take(self, support):
         """The bank of these examples only, with the same scale, for prediction."""
-        raise NotImplementedError
+        bank = copy(self)
+        bank.n, bank.own = len(support), self.own[support]
+        bank.root = None if self.root is None else self.root[support]
+        bank.views = [view._replace(X=view.X[support].compact()) for view in self.views]
+        bank.prepare()
+        return bank
+
+    def hold(self, kernels, views, n_jobs, memory_limit=None):
+        """Sets what a bank of sequences holds, besides sizes, roots and scales."""
+        self.kernels, self.views, self.names, self.n_jobs = kernels, views, list(kernels.names), n_jobs
+        self.n, self.M, self.memory_limit = len_of(views), kernels.M, memory_limit
+        self.prepare()
 
     @classmethod
     def of_support(cls, kernels, views, root, scale, n_jobs):
         """The bank of sequences whose factors `root` (n, M), None for 1, and scales are known."""
         bank = cls.__new__(cls)
-        bank.kernels, bank.views, bank.n_jobs, bank.memory_limit = kernels, views, n_jobs, None
-        bank.n, bank.M, bank.names = len_of(views), kernels.M, list(kernels.names)
         bank.root, bank.scale, bank.usable = root, scale, scale != 0
-        bank.prepare()
+        bank.hold(kernels, views, n_jobs)
         return bank
 
     def prepare(self):
@@ -182,8 +192,8 @@ class ExplicitBank(Bank, Stored):
         return np.ascontiguousarray((spherical * self.scale).T, dtype=np.float64)
 
     def combined(self, theta, rows=None, cols=None, dtype=None, shifted=False):
-        rows = np.arange(self.n) if rows is None else rows
-        cols = np.arange(self.n) if cols is None else cols
+        rows = every(rows, self.n)
+        cols = every(cols, self.n)
         if np.array_equal(rows, cols):
             return self.block(rows, theta).astype(dtype or np.float64, copy=False)
         both = np.union1d(rows, cols)
@@ -191,15 +201,15 @@ class ExplicitBank(Bank, Stored):
         return K[np.ix_(np.searchsorted(both, rows), np.searchsorted(both, cols))].astype(dtype or np.float64)
 
     def products(self, A, support, rows=None, kernels=None):
-        rows = np.arange(self.n) if rows is None else rows
-        kernels = np.arange(self.M) if kernels is None else kernels
+        rows = every(rows, self.n)
+        kernels = every(kernels, self.M)
         out = np.empty((len(A), len(kernels), len(rows)))
         for t, (vectors, own) in enumerate(self._summed(A, support)):
             out[t] = vectors.parts(rows, own[rows])[:, kernels].T
         return out
 
     def outputs(self, theta, A, support, rows=None):
-        rows, theta = np.arange(self.n) if rows is None else rows, np.asarray(theta, dtype=float)
+        rows, theta = every(rows, self.n), np.asarray(theta, dtype=float)
         return np.array([vectors.outputs(rows, theta, own[rows]) for vectors, own in self._summed(A, support)])
 
     def _summed(self, A, support):
@@ -306,13 +316,13 @@ class ExplicitPredictor(Predictor):
         return lambda X: self._decision(X, A, kept, theta)
 
     def _decision(self, X, A, vectors, theta):
-        views, thetas = self._read(X), np.broadcast_to(theta, (len(A), self.bank.M))
+        views, (_, thetas) = self._read(X), each_output(A, theta)
         if self._present(views) is None:
             return np.array(list(self._look_up(views, vectors, thetas)))
         return np.einsum("tnm,tm->tn", np.array(list(self._look_up(views, vectors, None))), thetas)
 
     def parts(self, X, A, theta):
-        thetas = np.broadcast_to(theta, (len(A), self.bank.M))
+        A, thetas = each_output(A, theta)
         return np.array(list(self._look_up(self._read(X), map(self.vectors, A), None))) * thetas[:, None, :]
 
     def combined(self, X, theta):
@@ -346,3 +356,53 @@ def diagonals(kernels, views):
 
 def len_of(views):
     return views[0].X.shape[0]
+
+
+class Vectors(ABC):
+    """The sums that the `coordinate` solver updates, v_m = Σ_i a_i φ_m(x_i), zero at first; φ_m is normalised.
+
+    The weights enter at look-up, so that changing them costs nothing; every `add` updates `q` (M,) = ‖v_m‖². Clear, add
+    and look-up are the three operations of linadd (Sonnenburg et al. 2006, section 3).
+    """
+
+    q: np.ndarray
+
+    @abstractmethod
+    def clear(self):
+        """v = 0."""
+
+    @abstractmethod
+    def add(self, rows, before, delta):
+        """v_m += Σ_r delta_r φ_m(x_r); `before` are the previous coefficients of the rows."""
+
+    @abstractmethod
+    def outputs(self, rows, theta, a):
+        """Σ_m θ_m ⟨v_m, φ_m(x_r)⟩, (|rows|,) float64; a (|rows|,) are the coefficients of the rows in v."""
+
+    @abstractmethod
+    def parts(self, rows, a):
+        """⟨v_m, φ_m(x_r)⟩ for every kernel, (|rows|, M)."""
+
+    def team(self, inner, a, outputs, size, most, precision):
+        """A `Team` that visits up to `most` examples per call, `size` at a time, and changes v, a, outputs; or None."""
+        return None
+
+    def at(self, views, theta=None):
+        """Look-up at new examples, given by their views: the outputs (n,), or without θ the parts (n, M)."""
+        raise NotImplementedError
+
+
+class Team(ABC):
+    """Threads that visit examples together; they live as long as the block of this context manager."""
+
+    @abstractmethod
+    def __enter__(self):
+        """Starts the threads."""
+
+    @abstractmethod
+    def __exit__(self, *error):
+        """Ends the threads."""
+
+    @abstractmethod
+    def visit(self, rows, theta, excess, b, turn):
+        """Visits these examples; returns the new (excess, b, turn)."""

@@ -16,8 +16,7 @@ from .._state import check, check_value
 from ..kernels.linear import Linear
 from ..kernels.normalize import kind_of, precision
 from ._feature_rows import DenseRows, SparseRows, as_rows
-from .explicit import ExplicitBank, len_of
-from .vectors import Vectors
+from .explicit import ExplicitBank, Vectors, len_of
 
 MIN_VARIANCE_SHARE = 1e-6  # of features, relative to their squares: below, coordinate steps drown in the constant
 MAX_FEATURE_RATIO = 10  # entries of F per n · max(n, 1,000): above, kernel matrices are used

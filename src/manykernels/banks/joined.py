@@ -7,8 +7,7 @@ import numpy as np
 from .._parts import declared
 from .._state import check, check_value
 from .base import Predictor
-from .explicit import ExplicitBank
-from .vectors import Vectors
+from .explicit import ExplicitBank, Vectors
 
 
 class JoinedBank(ExplicitBank):

@@ -13,8 +13,8 @@ from .._limits import MemoryBudget
 from .._state import check, check_value
 from ..kernels.nystroem import Nystroem
 from ..kernels.view_data import View
+from ._feature_rows import LazyRows
 from ._kernel_groups import check_rows
-from ._lazy_rows import LazyRows
 from .explicit import ExplicitBank, ExplicitPredictor, len_of
 from .features import FeatureBank
 

@@ -26,7 +26,7 @@ from ._degree_walks import WalkTiles, make_groups
 from ._kernel_groups import arrays_of, check_called, data_of, merge_equal_sides, nbytes
 from ._sampled_means import MIN_EXAMPLES, sampled_means
 from ._tiled_sums import MIN_TILE_ENTRIES, TILES_PER_THREAD, plain_parts, tile_shape
-from .base import Bank, DType, Index, Predictor
+from .base import Bank, DType, Index, Predictor, every
 from .dense import MAX_FLOAT32_DIAGONAL, DenseBank, report_unusable, warn_indefinite
 from .pairwise_predictor import PairwisePredictor, decide, take, writer
 
@@ -275,7 +275,7 @@ class PairwiseBank(Bank):
         return out
 
     def products(self, A: np.ndarray, support: np.ndarray, rows: Index = None, kernels: Index = None) -> np.ndarray:
-        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+        kernels = every(kernels, self.M)
         active = self.tiles.active(np.isin(np.arange(self.M), kernels))
         left, right = take(self.sides, rows, active), take(self.sides, support, active)
         n_rows = self.n if rows is None else len(rows)
@@ -295,8 +295,8 @@ class PairwiseBank(Bank):
 
     def restrict(self, rows: np.ndarray, kernels: Index = None) -> Bank | None:
         """The part of the bank, as matrices in memory if they fit and are faster to read than to compute."""
-        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
-        rows = np.arange(self.n) if rows is None else np.asarray(rows)
+        kernels = every(kernels, self.M)
+        rows = every(rows, self.n)
         size, limit = kernels.size * rows.size**2 * self.dtype.itemsize, MemoryBudget(self.free).share("matrices kept")
         if self.free is not None:
             limit -= self._copied(rows, kernels)
@@ -311,7 +311,7 @@ class PairwiseBank(Bank):
 
     def matrices(self, kernels: Index = None, rows: Index = None, dtype: DType = None) -> np.ndarray:
         """Computes up to `KERNELS_PER_PASS` kernels of one base from each of its blocks."""
-        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+        kernels = every(kernels, self.M)
         if self._all is not None and rows is None and kernels.size == self.M:
             return self._all if dtype is None else self._all.astype(dtype, copy=False)
         n = self.n if rows is None else len(rows)

@@ -1,5 +1,6 @@
 """Prediction with kernels computed on the fly, and functions that their bank shares."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -8,15 +9,17 @@ from scipy.sparse import csr_array, issparse
 from .._state import check_integer
 from ..kernels.normalize import check_normalize
 from ..kernels.pair_blocks import BlockSide
-from ..kernels.tasks import split
-from ..kernels.view_data import n_examples
+from ..kernels.tasks import ALL, split
+from ..kernels.view_data import View, n_examples
 from ..sequences import Sequences
 from ._degree_walks import WalkTiles, grouped
 from ._kernel_groups import merge_equal_sides
-from .base import Predictor
-from .words.decisions import word_sums
+from .base import Predictor, each_output
+from .words.linadd import AT_ANY_PLACE, WordBank
+from .words.tables import TableBank, fits_tables, pair_seconds, table_seconds
 
 TILES = ("scale", "mean", "n_jobs", "budget")
+MAX_KEPT_BYTES = 2**28  # of values of words that stay for the next call
 
 
 class PairwisePredictor(Predictor):
@@ -162,9 +165,7 @@ class PairwisePredictor(Predictor):
     def decision(self, X, A, theta):
         A, theta = np.atleast_2d(np.asarray(A, float)), np.atleast_2d(np.asarray(theta, float))
         words, rest = self._words(theta)
-        found = [
-            sums.decision(X, A, np.broadcast_to(theta, (len(A), theta.shape[1]))[:, sums.members]) for sums in words
-        ]
+        found = [sums.decision(X, A, each_output(A, theta)[1][:, sums.members]) for sums in words]
         if (rest * self.tiles.scale).any() or not found:
             found.append(self._by_pairs(X, A, rest))
         return sum(found)
@@ -172,7 +173,7 @@ class PairwisePredictor(Predictor):
     def _by_pairs(self, X, A, theta):
         left, n = self._new(X, (theta * self.tiles.scale != 0).any(axis=0))
         if self.device is not None:
-            from ._device_decisions import decide_there
+            from ._device_parts import decide_there
 
             found = decide_there(self, left, A, theta, n)
             if found is not None:
@@ -180,8 +181,7 @@ class PairwisePredictor(Predictor):
         return decide(self.tiles, left, self.sides, A, theta, n)
 
     def parts(self, X, A, theta):
-        A = np.atleast_2d(np.asarray(A, float))
-        theta = np.broadcast_to(np.atleast_2d(np.asarray(theta, float)), (len(A), self.tiles.scale.size))
+        A, theta = each_output(A, theta)
         words, rest = self._words(theta, X if self.once else None)
         wanted = (rest * self.tiles.scale != 0).any(axis=0)
         left, n = self._new(X, wanted)
@@ -268,3 +268,76 @@ def writer(out, symmetric=False, layers=None):
                 out[layer, c:c1, r0:r1] = block[:, c - c0 :].T
 
     return emit
+
+
+class WordSums:
+    """The kernels `members` of a list, on words of one view, between new data and the support X.
+
+    They are computed from the sums of the words of the support, and not by pairs.
+
+    factor : array (|members|, n), None for 1: those of spherical normalisation
+    """
+
+    def __init__(self, kernel_list, members, X, factor, scale, n_jobs):
+        self.members, self.kernels = members, kernel_list.part(members)
+        views = [View(X, None)]
+        kind = TableBank if fits_tables(self.kernels, views, None) else WordBank
+        if kind is WordBank and any(kernel.window_weights(1) is not None for kernel in self.kernels.kernels):
+            raise ValueError("the stores of words have no weights of windows")
+        root = None if factor is None else np.ascontiguousarray(factor.T)
+        self.bank = kind.of_support(self.kernels, views, root, scale[members], n_jobs)
+        self.kept = None  # the last A, and its vectors
+
+    def _vectors(self, A):
+        """The vectors of each row of A, one at a time where all do not fit in memory."""
+        last = self.kept  # read once: another thread may replace it
+        if last is not None and np.array_equal(last[0], A):
+            return last[1]
+        size = len(A) * self.bank.vectors().nbytes
+        found = map(self.bank.vectors_of, A)
+        if size > MAX_KEPT_BYTES:
+            return found
+        found = list(found)
+        self.kept = A.copy(), found
+        return found
+
+    def dear(self, X, T):
+        """Whether tables of all words for T functions cost more than the pairs of X, which all functions share."""
+        if not isinstance(self.bank, TableBank):
+            return False
+        new, own, kernels = self.kernels.views(X)[0].X, self.bank.views[0].X, self.kernels.kernels
+        letters = 0 if new is None else max(new.lengths.mean(), own.lengths.mean())
+        return new is None or len(new) * len(own) * pair_seconds(kernels, letters) < T * table_seconds(kernels)
+
+    def parts(self, X, A, theta):
+        """θ_tm K_m(X, support) @ A[t], (T, n_new, |members|), for theta (T, |members|)."""
+        each = self._at(X, A, [None] * len(A), (len(self.members),))
+        return each * theta[:, None, :]
+
+    def decision(self, X, A, theta):
+        """Σ_m θ_tm K_m(X, support) @ A[t], (T, n_new); kernels without weight are not looked up."""
+        return self._at(X, A, theta, ())
+
+    def _at(self, X, A, thetas, shape):
+        view, *_ = views = self.kernels.views(X)
+        if view.X is None:
+            return np.zeros((len(A), view.present.size, *shape))
+        pairs = zip(self._vectors(A), thetas, strict=True)
+        found = np.array([vectors.at(views, theta) for vectors, theta in pairs])
+        return found if view.present is None else found * view.present.reshape(-1, *(1 for _ in shape))
+
+
+def word_sums(kernel_list, groups, sides, normalize, scale, n_jobs):
+    """`WordSums` of those groups of kernels, with their support in `sides`, that are on words at any place."""
+    found = []
+    for group, side in zip(groups, sides, strict=True):
+        spherical = side.factor is not None
+        if (
+            {kernel.family for kernel in group.kernels} <= set(AT_ANY_PLACE)
+            and group.task == ALL
+            and len(side.x)
+            and spherical == (normalize == "spherical")
+        ):
+            with suppress(ValueError):  # words that the stores cannot hold are compared by pairs
+                found.append(WordSums(kernel_list, group.members, side.x, side.factor, scale, n_jobs))
+    return found

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels.pair_blocks import same
-from .base import Bank, DType, Index, Predictor
+from .base import Bank, every
 
 
 class SlackBank(Bank):
@@ -21,14 +21,12 @@ class SlackBank(Bank):
         self.dtype, self.unit, self.indefinite = bank.dtype, bank.unit, bank.indefinite
         self.n_jobs, self.memory_limit, self.most = bank.n_jobs, bank.memory_limit, bank.most
 
-    def diagonals(self) -> np.ndarray:
+    def diagonals(self):
         return np.vstack([self.bank.diagonals(), np.ones(self.n)])
 
-    def combined(
-        self, theta: np.ndarray, rows: Index = None, cols: Index = None, dtype: DType = None, shifted: bool = False
-    ) -> np.ndarray:
+    def combined(self, theta, rows=None, cols=None, dtype=None, shifted=False):
         theta = np.asarray(theta, dtype=float)
-        height, width = (np.arange(self.n) if index is None else index for index in (rows, cols))
+        height, width = (every(index, self.n) for index in (rows, cols))
         if theta[:-1].any():
             K = self.bank.combined(theta[:-1], rows, cols, dtype, shifted)
         else:
@@ -37,10 +35,10 @@ class SlackBank(Bank):
             K[same(height, width)] += K.dtype.type(theta[-1])
         return K
 
-    def products(self, A: np.ndarray, support: np.ndarray, rows: Index = None, kernels: Index = None) -> np.ndarray:
+    def products(self, A, support, rows=None, kernels=None):
         A = np.atleast_2d(np.asarray(A, dtype=float))
-        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
-        height = np.arange(self.n) if rows is None else rows
+        kernels = every(kernels, self.M)
+        height = every(rows, self.n)
         out, inner = np.zeros((len(A), len(kernels), len(height))), kernels < self.M - 1
         if inner.any():
             out[:, inner] = self.bank.products(A, support, rows, kernels[inner])
@@ -49,14 +47,14 @@ class SlackBank(Bank):
             out[:, k, i] = A[:, j]
         return out
 
-    def restrict(self, rows: np.ndarray, kernels: Index = None) -> Bank | None:
-        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+    def restrict(self, rows, kernels=None):
+        kernels = every(kernels, self.M)
         own = kernels[kernels < self.M - 1]
         small = self.bank.restrict(rows, own) if len(own) else None
         return small if small is None or len(own) == len(kernels) else SlackBank(small)
 
-    def cost(self) -> float:
+    def cost(self):
         return self.bank.cost()
 
-    def predictor(self, support: np.ndarray) -> Predictor:
+    def predictor(self, support):
         return self.bank.predictor(support)

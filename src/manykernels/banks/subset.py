@@ -4,10 +4,9 @@ import copy
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from ..kernels.normalize import precision, scales
-from .base import Bank, DType, Index, Predictor
+from .base import Bank, each_output
 from .dense import DenseBank, DensePredictor, SumBank, report_unusable
 from .pairwise import PairwiseBank
 
@@ -51,18 +50,16 @@ class SubsetBank(Bank):
         self._diagonals = diagonals * factor[:, None]
         report_unusable(self.names, self.usable)
 
-    def diagonals(self) -> np.ndarray:
+    def diagonals(self):
         return self._diagonals
 
     def _at(self, rows):
         return self.index if rows is None else self.index[rows]
 
-    def combined(
-        self, theta: np.ndarray, rows: Index = None, cols: Index = None, dtype: DType = None, shifted: bool = False
-    ) -> np.ndarray:
+    def combined(self, theta, rows=None, cols=None, dtype=None, shifted=False):
         return self.whole.combined(theta, self._at(rows), self._at(cols), dtype, shifted)
 
-    def matrix(self, theta: np.ndarray, rows: Index, dtype: DTypeLike, shifted: bool) -> np.ndarray:
+    def matrix(self, theta, rows, dtype, shifted):
         """Keeps the last M / 4 matrices: each fit of a path begins at the weights where its class ended before."""
         asked = theta.tobytes(), None if rows is None else rows.tobytes(), np.dtype(dtype), shifted
         found, others = self._kept.get(asked), {**self._kept}  # threads replace the dict, and never change it
@@ -74,18 +71,18 @@ class SubsetBank(Bank):
         self._kept = {**self._kept, asked: found}
         return found
 
-    def summed(self, theta: np.ndarray) -> Bank | None:
+    def summed(self, theta):
         return None if self.indefinite else SumBank.of(self, theta)
 
-    def products(self, A: np.ndarray, support: np.ndarray, rows: Index = None, kernels: Index = None) -> np.ndarray:
+    def products(self, A, support, rows=None, kernels=None):
         return self.whole.products(A, self._at(support), self._at(rows), kernels)
 
-    def restrict(self, rows: np.ndarray, kernels: Index = None) -> Bank | None:
+    def restrict(self, rows, kernels=None):
         return self.whole.restrict(self._at(rows), kernels)
 
-    def decision(self, others: np.ndarray, A: np.ndarray, support: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    def decision(self, others, A, support, theta):
         """Σ_m θ_tm K_m @ A[t], (T, |others|), of examples of the whole; theta is (M,) or (T, M)."""
-        theta, support = np.broadcast_to(np.atleast_2d(theta), (len(A), self.M)), self._at(support)
+        (A, theta), support = each_output(A, theta), self._at(support)
         if not len(support):
             return np.zeros((len(A), len(others)))
         if (theta == theta[0]).all():
@@ -93,7 +90,7 @@ class SubsetBank(Bank):
         used = np.flatnonzero(theta.any(axis=0))
         return np.einsum("tm,tmi->ti", theta[:, used], self.whole.products(A, support, others, used))
 
-    def predictor(self, support: np.ndarray) -> Predictor:
+    def predictor(self, support):
         at = self._at(np.asarray(support))
         if self.origin is None:
             root = None if self.whole._root is None else self.whole._root[:, at]

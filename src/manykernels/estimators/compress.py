@@ -7,9 +7,8 @@ import numpy as np
 
 from .._parts import declared
 from .._validation import check_number, parse_bytes
-from ..banks.compact import CompactPredictor, density_of, keeps_support, members_of, operations
+from ..banks.compact import CompactPredictor, ReducedSet, density_of, keeps_support, members_of, operations
 from ..banks.pairwise_predictor import PairwisePredictor
-from ..banks.reduced_set import ReducedSet
 from ..kernels.rows import check_rows
 from ..kernels.view_data import n_examples
 from ..streaming import is_source

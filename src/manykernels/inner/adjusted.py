@@ -12,7 +12,7 @@ x is moved to Eᵀx = 0, and Newton steps on the free variables finish.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,19 +37,19 @@ class AdjustedProblem(InnerProblem):
         super().__init__(loss, y, c, intercept, n_jobs)
         self.covariates = covariates
 
-    def equality(self, index: np.ndarray) -> Any:
+    def equality(self, index):
         return self.covariates[index]
 
-    def sums(self, a: np.ndarray) -> Any:
+    def sums(self, a):
         return self.covariates.T @ a
 
-    def level(self, b: Any) -> Any:
+    def level(self, b):
         return self.covariates @ b
 
-    def best_b(self, outputs: np.ndarray) -> Any:
+    def best_b(self, outputs):
         return self.loss.coefficients(self.y, outputs, self.c, self.covariates)
 
-    def quick_b(self, a: np.ndarray, outputs: np.ndarray, beta: Any = None) -> Any:
+    def quick_b(self, a, outputs, beta=None):
         """β, or the b at which the free variables are stationary, by least squares: the best one for an optimal a."""
         if beta is not None:
             return beta
@@ -57,7 +57,7 @@ class AdjustedProblem(InnerProblem):
         slope = outputs + self.linear + self.diagonal * a + np.sign(a) * self.kink
         return -np.linalg.lstsq(self.covariates[free], slope[free], rcond=None)[0]
 
-    def levelled(self, slope: np.ndarray, index: np.ndarray, bend: Any) -> np.ndarray:
+    def levelled(self, slope, index, bend):
         return slope - self.covariates @ np.linalg.lstsq(self.covariates[index], slope[index] + bend, rcond=None)[0]
 
     def _balance(self, K, a, outputs, total):
@@ -103,7 +103,7 @@ class AdjustedProblem(InnerProblem):
                 break
         return best
 
-    def repair(self, a: np.ndarray, total: Any, spare: float = 0.0) -> np.ndarray | None:
+    def repair(self, a, total, spare=0.0):
         """Moves a clipped point to Eᵀa = total, by the change that is least relative to the room of each variable.
 
         `spare` is the room of variables that are not free, relative to the width of their box.

@@ -43,9 +43,7 @@ class CoupledProblem(InnerProblem):
         self.system_at: Any = None
         self.linear = self.diagonal = self.kink = np.zeros(len(y))
 
-    def solve(
-        self, K: np.ndarray, a: np.ndarray, target: float, max_rounds: int = 100, shift: np.ndarray | float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray, Any, float]:
+    def solve(self, K, a, target, max_rounds=100, shift=0.0):
         """Returns (a, outputs K a + shift, b, gap); b is 0 without covariates."""
         self.shift, K, self.system_at = shift, np.asarray(K, dtype=np.float64), None
         with blas_for(len(a), self.n_jobs), np.errstate(all="ignore"):
@@ -68,10 +66,10 @@ class CoupledProblem(InnerProblem):
         a = -self.loss.slope(self.y, self.c, f)
         return self._point(K, a, -float(a @ f) - self.loss.risk(self.y, self.c, f))
 
-    def level(self, b: Any) -> Any:
+    def level(self, b):
         return b if self.covariates is None else self.covariates @ b
 
-    def best_b(self, outputs: np.ndarray) -> Any:
+    def best_b(self, outputs):
         return 0.0 if self.covariates is None else self.loss.coefficients(self.y, outputs, self.c, self.covariates)
 
     def _newton(self, K, a, target, max_rounds):
@@ -113,13 +111,13 @@ class CoupledProblem(InnerProblem):
         """The primal objective at outputs K a + shift and f = outputs + E b."""
         return self.loss.risk(self.y, self.c, f) + 0.5 * float(a @ (outputs - self.shift))
 
-    def free(self, a: np.ndarray) -> np.ndarray:
+    def free(self, a):
         return self.c > 0
 
-    def slack(self, a: np.ndarray, outputs: np.ndarray, b: float) -> np.ndarray:
+    def slack(self, a, outputs, b):
         return np.full(len(a), -np.inf)
 
-    def half_hessian(self, K: np.ndarray, free: np.ndarray, B: np.ndarray) -> WeightCurvature:
+    def half_hessian(self, K, free, B):
         """The curvature of the optimum in the weights, at the last Newton step; B (M, |free|) holds K_m a."""
         with blas_for(len(self.y), self.n_jobs):
             if self.system_at is None:

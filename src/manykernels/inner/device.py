@@ -6,7 +6,7 @@ problem from zero, and one or two from the last solution.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .interior_point import interior_point
 from .problem import InnerProblem
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    pass
 
 MAX_PIVOTS = 25
 MAX_ROUNDS = 12  # of Newton steps on the free variables
@@ -24,19 +24,19 @@ FACTORS_PER_ROUND = 20
 class DeviceProblem(InnerProblem):
     """An `InnerProblem` whose K is a float64 tensor on a device."""
 
-    def outputs(self, K: Tensor, a: np.ndarray) -> np.ndarray:
+    def outputs(self, K, a):
         return (K @ K.new_tensor(a)).cpu().numpy() + self.shift
 
-    def row(self, K: Tensor, j: int) -> np.ndarray:
+    def row(self, K, j):
         return K[j].cpu().numpy()
 
-    def host(self, K: Tensor) -> np.ndarray:
+    def host(self, K):
         return K.cpu().numpy()
 
-    def system(self, K: Any, index: np.ndarray, diagonal: np.ndarray, damped: bool = False) -> Any:
+    def system(self, K, index, diagonal, damped=False):
         return DeviceSystem(K, index, diagonal, self.intercept, damped)
 
-    def half_hessian(self, K: Any, free: np.ndarray, B: np.ndarray) -> Any:
+    def half_hessian(self, K, free, B):
         return DeviceHalfHessian(K, np.flatnonzero(free), self.diagonal, self.intercept, B)
 
     def _box(self, K, a, target, max_rounds):
@@ -102,7 +102,7 @@ class DeviceProblem(InnerProblem):
             free[out] = False
         return best
 
-    def repair(self, a: np.ndarray, total: float) -> np.ndarray | None:
+    def repair(self, a, total):
         """As in `InnerProblem`, but moves all variables if the free ones have no room."""
         point = super().repair(a, total)
         if point is None:

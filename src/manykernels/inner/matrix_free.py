@@ -11,14 +11,12 @@ stop by it.
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from .._threads import limit_blas
-from .krylov import conjugate_gradients
-from .operator import Operator
 from .problem import InnerProblem
 
 MAX_NEWTON_STEPS = 60
@@ -28,24 +26,55 @@ RESIDUAL_SHARE = 1e-2  # of the gap that the linear system of a Newton step may 
 MIN_RESIDUAL_SHARE = 1e-9  # of the gap, where coarser systems give no descent
 RHO_DECREASE = 4.0  # factor of ρ from one proximal point to the next
 MIN_RHO_SHARE = 1e-5  # the smallest ρ relative to the mean of k(x, x)
+MAX_PRECONDITIONER_ENTRIES = 2**25
+MAX_PRECONDITIONER_RANK = 256
+
+
+class Operator(ABC):
+    """A combined kernel that is too large to be built: symmetric, `shape` (n, n), of numbers in `dtype`."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    direct = 2**31  # examples up to which callers may use `array`
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @abstractmethod
+    def multiply(self, V: np.ndarray) -> np.ndarray:
+        """K v for each row of V (k, n): (k, n) float64."""
+
+    @abstractmethod
+    def diagonal(self):
+        """k_ii (n,)."""
+
+    @abstractmethod
+    def take(self, index: np.ndarray) -> Operator:
+        """The block of these examples."""
+
+    @abstractmethod
+    def array(self) -> np.ndarray:
+        """The matrix itself, (n, n) float64, for small blocks."""
+
+    def low_rank(self, rank: int) -> np.ndarray | None:
+        """U (n, rank or less) with UUᵀ near the matrix, for preconditioning; or None."""
+        return None
 
 
 class MatrixFreeProblem(InnerProblem):
     """An `InnerProblem` whose K may be an `Operator`."""
 
-    def solve(
-        self, K: Any, a: np.ndarray, target: float, max_rounds: int = 800, shift: np.ndarray | float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray, float, float]:
+    def solve(self, K, a, target, max_rounds=800, shift=0.0):
         if not isinstance(K, Operator):
             return super().solve(K, a, target, max_rounds, shift)
         self.shift = shift
         with limit_blas(1):  # products use threads already
             return _Search(self, K, a, target).run()
 
-    def outputs(self, K: Any, a: np.ndarray) -> np.ndarray:
+    def outputs(self, K, a):
         return K.multiply(a[None])[0] + self.shift if isinstance(K, Operator) else super().outputs(K, a)
 
-    def half_hessian(self, K: Any, free: np.ndarray, B: np.ndarray) -> Any:
+    def half_hessian(self, K, free, B):
         if not isinstance(K, Operator):
             return super().half_hessian(K, free, B)
         with limit_blas(1):
@@ -228,3 +257,65 @@ class OperatorHessian:
     def response(self, move):
         """The change of the free variables for a small change of the weights, da_F = −P Bᵀ dθ."""
         return -(move @ self.X)
+
+
+def conjugate_gradients(K, h, R, X, equality, room, steps):
+    """(X, definite): (K + 1/h) x (+ β 1) = r for each row r of R, from X (k, n) on; with `equality` Σ x stays as it is.
+
+    In the variables x/√h the matrix is 1 + √h K √h; a row is done when its squared residual there, projected onto the
+    constraint, is at most `room`. The preconditioner is (1 + √h UUᵀ √h)⁻¹ if K.low_rank gives U. If K is not positive
+    semidefinite, a direction may have no positive curvature: all rows stop there, and `definite` is False.
+    """
+    root = np.sqrt(h)
+    unit = root / np.sqrt(root @ root)
+    inverse = _preconditioner(K, root)
+    turned = inverse(unit[None])[0]
+    turned_unit = float(turned @ unit)
+
+    def apply(Z):
+        return Z + root * K.multiply(root * Z)
+
+    def project(V):
+        return V - np.outer(V @ unit, unit) if equality else V
+
+    def precondition(V):
+        P = inverse(V)
+        return P - np.outer((P @ unit) / turned_unit, turned) if equality else P
+
+    Z = X / root
+    V = project(R * root - apply(Z))
+    D = precondition(V).copy()  # without a preconditioner this is V itself
+    size, square = np.einsum("ki,ki->k", V, D), np.einsum("ki,ki->k", V, V)
+    for _ in range(steps):
+        active = np.flatnonzero(square > room)
+        if not len(active):
+            break
+        A = apply(D[active])
+        bend = np.einsum("ki,ki->k", D[active], A)
+        if not (bend > 0).all() or not (size[active] > 0).all():
+            return Z * root, False
+        step = size[active] / bend
+        Z[active] += step[:, None] * D[active]
+        v = project(V[active] - step[:, None] * A)
+        P = precondition(v)
+        new = np.einsum("ki,ki->k", v, P)
+        D[active] = P + (new / size[active])[:, None] * D[active]
+        V[active], size[active], square[active] = v, new, np.einsum("ki,ki->k", v, v)
+    return Z * root, True
+
+
+def _preconditioner(K, root):
+    """V ↦ (1 + √h UUᵀ √h)⁻¹ V by the Woodbury identity, or V itself."""
+    U = K.low_rank(min(MAX_PRECONDITIONER_RANK, MAX_PRECONDITIONER_ENTRIES // max(len(K), 1)))
+    if U is None:
+        return lambda V: V
+    U *= root.astype(U.dtype)[:, None]
+    G = (U.T @ U).astype(np.float64)
+    G[np.diag_indices(len(G))] += 1.0
+    factor = cho_factor(G, lower=True, check_finite=False)
+
+    def inverse(V):
+        inner = cho_solve(factor, (V.astype(U.dtype) @ U).T.astype(np.float64), check_finite=False)
+        return V - (inner.T.astype(U.dtype) @ U.T)
+
+    return inverse

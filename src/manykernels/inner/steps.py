@@ -36,8 +36,7 @@ class Steps:
     """
 
     def __init__(self, inner, K, a, gradient):
-        from ..loops.box_qp import single_steps
-        from ..loops.pairs import NOTES, TeamMemory, pair_steps
+        from ..loops.box_qp import NOTES, TeamMemory, pair_steps, single_steps
         from ..loops.team import GATE
 
         self.block = K, a, gradient, inner.diagonal, inner.kink, inner.lo, inner.hi, MIN_VIOLATION
@@ -51,7 +50,7 @@ class Steps:
 
     def __enter__(self):
         if self.threads > 1:
-            from ..loops.pairs import follow
+            from ..loops.box_qp import follow
 
             arguments = self.shared, *self.block
             self.others = [
@@ -64,7 +63,7 @@ class Steps:
 
     def __exit__(self, *error):
         if self.others:
-            from ..loops.pairs import dismiss
+            from ..loops.box_qp import dismiss
 
             dismiss(self.shared.gate, self.threads)
             for other in self.others:
@@ -93,6 +92,6 @@ class Steps:
         return (part == 1 and self.pause == 0) or self.pace[True] < self.pace[False]
 
     def _together(self, steps):
-        from ..loops.pairs import lead
+        from ..loops.box_qp import lead
 
         return lead(self.shared, *self.block, steps)

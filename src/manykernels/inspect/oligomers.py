@@ -158,7 +158,7 @@ def top_kmers_table(model: Any, k: int, n: int = 20, background: Any = None, lab
 
 def _rows(model, k, background, label, use, keep=False):
     """[use(p, Q(·, p)) for every p], and the letters."""
-    from ..loops.poim import windows
+    from ..loops.explain import expected_windows
 
     pieces, alphabet, unknown = words(model, label)
     L, size = pieces[0][0].shape[1], alphabet.size
@@ -172,7 +172,7 @@ def _rows(model, k, background, label, use, keep=False):
     def row(p):
         table = np.zeros(total)
         for piece in pieces:
-            windows(*piece, forward, backward, p, k, size, table, offsets)
+            expected_windows(*piece, forward, backward, p, k, size, table, offsets)
         values, chance = np.zeros(()), np.ones(())
         for e in range(k):
             parts = np.zeros(())
@@ -189,11 +189,11 @@ def _rows(model, k, background, label, use, keep=False):
 
 def _beside(pieces, forward, backward, L, size):
     """Expectations (L, A), given the letter at p, of words that end before p and of words that start after p."""
-    from ..loops.poim import ends
+    from ..loops.explain import expected_ends
 
     last, first = np.zeros((L, size)), np.zeros((L, size))
     for piece in pieces:
-        ends(*piece, forward, backward, last, first)
+        expected_ends(*piece, forward, backward, last, first)
     left, right = np.zeros((L, size)), np.zeros((L, size))
     for p in range(1, L):
         left[p] = backward[:size, :size] @ (left[p - 1] + last[p - 1])

@@ -95,7 +95,7 @@ class Entries:
         if plain:
             out[:] = sp.csr_array((self.value, self.column, self.start), shape=(len(out), len(Z))) @ Z
             return
-        from ..loops.entries import multiply_entries
+        from ..loops.rows import multiply_entries
 
         multiply_entries(self.start, self.column, self.value, np.ascontiguousarray(Z), out)  # a part of the columns
 

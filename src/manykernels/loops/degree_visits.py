@@ -26,7 +26,7 @@ WordCounts = namedtuple("WordCounts", "coef kern alone lanes even")
 # visit k is to rows[ends[k] : ends[k + 1]]; weight (L, d) is coef at theta (M,), and runs are its sums over words
 VisitPlan = namedtuple("VisitPlan", "rows ends weight runs theta")
 VisitState = namedtuple("VisitState", "a outputs q numbers")  # what visits change
-DualTerms = namedtuple("DualTerms", "linear diagonal kink lo hi precision")  # see `pairs`
+DualTerms = namedtuple("DualTerms", "linear diagonal kink lo hi precision")  # see `box_qp`
 # left, right and K are pairs, of this visit and of the next; sums, and growth of q, have a row for each lane
 VisitMemory = namedtuple("VisitMemory", "left right K out sums growth moved delta")
 

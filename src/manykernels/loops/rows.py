@@ -1,5 +1,6 @@
-"""Rows of a matrix: some of them at some columns, and the sum of some."""
+"""Rows of matrices: some of them at some columns, the sum of some, and products with rows of few entries."""
 
+import numpy as np
 from numba import njit
 
 from . import OPTIONS
@@ -18,7 +19,7 @@ def gather(K, rows, columns, out):
 
 @njit(**OPTIONS)
 def add_rows(K, rows, x, low, high, out):
-    """out[low:high] += Σ_r x_r K[rows[r], low:high], x in the precision of K; eight rows are added before float64."""
+    """out[low:high] += Σ_r x_r K[rows[r], low:high], in their precision; eight rows are added before float64."""
     whole = len(rows) - len(rows) % 8
     for first in range(low, high, COLUMNS_PER_BLOCK):
         last = min(first + COLUMNS_PER_BLOCK, high)
@@ -36,3 +37,36 @@ def add_rows(K, rows, x, low, high, out):
             row, scale = K[rows[r], first:last], x[r]
             for j in range(len(to)):
                 to[j] += scale * row[j]
+
+
+@njit(**OPTIONS)
+def gather_rows(held, theta, slots, columns):
+    """Σ_m theta_m held[slots_r, m, columns_j], (|slots|, |columns|)."""
+    out = np.zeros((len(slots), len(columns)))
+    for r in range(len(slots)):
+        o = out[r]
+        for m in range(len(theta)):
+            if theta[m] != 0.0:
+                row, w = held[slots[r], m], theta[m]
+                for j in range(len(columns)):
+                    o[j] += w * row[columns[j]]
+    return out
+
+
+@njit(**OPTIONS)
+def multiply_entries(start, column, value, Z, out):
+    """out_ij = Σ_p value_p Z[column_p, j], p from start[i] to start[i + 1]; Z (d, cols)."""
+    for i in range(out.shape[0]):
+        o, p, end = out[i], start[i], start[i + 1]
+        o[:] = 0
+        while p + 4 <= end:
+            z0, z1, z2, z3 = Z[column[p]], Z[column[p + 1]], Z[column[p + 2]], Z[column[p + 3]]
+            v0, v1, v2, v3 = value[p], value[p + 1], value[p + 2], value[p + 3]
+            for j in range(o.size):
+                o[j] += v0 * z0[j] + v1 * z1[j] + v2 * z2[j] + v3 * z3[j]
+            p += 4
+        while p < end:
+            z0, v0 = Z[column[p]], value[p]
+            for j in range(o.size):
+                o[j] += v0 * z0[j]
+            p += 1

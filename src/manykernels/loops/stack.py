@@ -295,15 +295,6 @@ def survey_last(S, w, middle, i0, i1, total, skew):
 
 
 @njit(**OPTIONS)
-def gather(K, rows, out):
-    """out = K[rows][:, rows]."""
-    for r in range(len(rows)):
-        line, o = K[rows[r]], out[r]
-        for c in range(len(rows)):
-            o[c] = line[rows[c]]
-
-
-@njit(**OPTIONS)
 def gather_last(S, kernels, rows, cols, out):
     """out[k, r, j] = S[rows_r, cols_j, kernels_k]."""
     for r in range(len(rows)):

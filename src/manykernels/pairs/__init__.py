@@ -3,7 +3,7 @@
 MKLClassifier(Pairwise(kernels_of_drugs, kernels_of_targets)).fit(Pairs(index, left=drugs, right=targets), y)
 """
 
-from ..banks.pair_source import Pairwise
+from ..banks.pairs import Pairwise
 from ..kernels.pairs import Pairs, PairSplit
 
 __all__ = ["PairSplit", "Pairs", "Pairwise"]

@@ -256,7 +256,7 @@ def _next(found, path, count):
 
 
 def _scan(chunk, fastq, path):
-    from ..loops.fasta import scan_fasta, scan_fastq
+    from ..loops.sequences import scan_fasta, scan_fastq
 
     raw = frozen(np.frombuffer(chunk, dtype=np.uint8))
     most = 1 + (np.count_nonzero(raw == 10) // 4 if fastq else np.count_nonzero(raw == ord(">")))

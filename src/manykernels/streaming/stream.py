@@ -252,7 +252,7 @@ def own_sums(shard: Shard, kernels) -> ndarray:
 
 def words_at(shard: Shard, kernels, low: int, high: int, d: int, bits: int) -> ndarray:
     """The words of d letters at the positions low … high as numbers, (positions, n)."""
-    from ..loops.word_counts import word_keys
+    from ..loops.degree_predictor import word_keys
 
     out = np.empty((high - low, shard.n), np.uint64)
     for part, X in shard.parts():
@@ -262,7 +262,7 @@ def words_at(shard: Shard, kernels, low: int, high: int, d: int, bits: int) -> n
 
 
 def _of_words(stream, kernels, sample):
-    from ..loops.word_counts import word_squares
+    from ..loops.degree_predictor import word_squares
 
     x = kernels.views(sample)[0].X
     tables = [kernel.degree_table(x.length) for kernel in kernels.kernels]

@@ -13,8 +13,7 @@ from ..._limits import MemoryBudget
 from ..._threads import n_threads, run_blocks, slices
 from ...kernels.normalize import kind_of
 from ...strings.planes import across, planes
-from ..explicit import EXAMPLES_PER_BLOCK, ExplicitBank
-from ..vectors import Team, Vectors
+from ..explicit import EXAMPLES_PER_BLOCK, ExplicitBank, Team, Vectors
 from .degree_predictor import DegreePredictor
 
 TABLE_BYTES = 2**27  # bytes for the values of short words

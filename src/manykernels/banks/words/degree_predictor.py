@@ -15,7 +15,7 @@ from ..._threads import n_threads, run_blocks, slices
 from ...sequences import Sequences
 from ...strings.base import check_alike
 from ...strings.planes import across, codes_of, planes
-from ..base import Predictor
+from ..base import Predictor, each_output
 
 NEW_SEQUENCES_PER_TILE = 2**15
 MAX_SUPPORT_WORDS = 2**18  # words of the longest length in the table
@@ -55,7 +55,7 @@ class DegreePredictor(Predictor):
         return self.prepared(A, theta, GATHERED_BYTES)(X)
 
     def prepared(self, A, theta, limit):
-        thetas = np.broadcast_to(theta, (len(A), len(self.scale)))
+        A, thetas = each_output(A, theta)
         one = np.zeros_like(self.kern)  # all words count together
         walks = [
             SupportWalk(self.sequences, a, self.coef * weights[self.kern], one, 1, limit // len(A), self.n_jobs)
@@ -69,8 +69,7 @@ class DegreePredictor(Predictor):
         return outputs
 
     def parts(self, X, A, theta):
-        new, present = self.read(X)
-        thetas = np.broadcast_to(theta, (len(A), len(self.scale)))
+        (new, present), (A, thetas) = self.read(X), each_output(A, theta)
         rest = self.coef, self.kern, len(self.scale), GATHERED_BYTES, self.n_jobs
         return np.array([SupportWalk(self.sequences, a, *rest)(new) * present for a in A]) * thetas[:, None, :]
 

@@ -27,8 +27,6 @@ like this; without signs k̃ is too large by about Σφ Σφ' / B.) After normal
 may lie above the mean: of 25 seeds on 60 random strings the worst had 1.6 times the bound's variance, at B = 2^8.
 """
 
-from copy import copy
-
 import numpy as np
 
 from ..._limits import MemoryBudget
@@ -36,8 +34,7 @@ from ..._state import check
 from ..._threads import n_threads, run_blocks, slices
 from ...kernels.normalize import inverse_root
 from ...strings.base import check_alike, check_length
-from ..explicit import ExplicitBank, len_of
-from ..vectors import Vectors
+from ..explicit import ExplicitBank, Vectors, len_of
 from ._word_readers import HASH, MAP, SORTED, FreeWords, PositionedWords
 
 AT_ANY_PLACE = "channels", "windows"  # families of kernels whose words may stand at any place
@@ -57,9 +54,8 @@ class WordBank(ExplicitBank):
     by_words = True
 
     def __init__(self, kernels, views, store, *, weights, normalize, memory_limit, n_jobs):
-        self.kernels, self.views, self.store, self.n_jobs = kernels, views, store, n_jobs
-        self.n, self.M, self.names, self.memory_limit = len_of(views), kernels.M, list(kernels.names), memory_limit
-        self.prepare()
+        self.store = store
+        self.hold(kernels, views, n_jobs, memory_limit)
         self.own = self.norms(views)
         self.normalise(weights, normalize)
 
@@ -192,14 +188,6 @@ class WordBank(ExplicitBank):
 
     def vectors(self):
         return WordVectors(self)
-
-    def take(self, support):
-        bank = copy(self)
-        bank.n, bank.own = len(support), self.own[support]
-        bank.root = None if self.root is None else self.root[support]
-        bank.views = [view._replace(X=view.X[support].compact()) for view in self.views]
-        bank._assign_places()
-        return bank
 
     def block(self, rows, theta):
         if self.hashed or len(rows) > 2048:

@@ -10,8 +10,6 @@ on; and predictions look windows up in C v.
 Where both strands count, k(x, y) + k(x, rc y) = p(x)ᵀ C (1 + R) p(y) with R the reverse complement of words.
 """
 
-from copy import copy
-
 import numpy as np
 
 from ..._limits import MemoryBudget
@@ -21,8 +19,7 @@ from ...kernels.normalize import inverse_root
 from ...sequences.alphabet import DNA
 from ...strings.base import check_alike
 from ...strings.word_table import MAX_WORDS, WindowTable, is_weighted, windows_of
-from ..explicit import ExplicitBank, diagonals, len_of
-from ..vectors import Vectors
+from ..explicit import ExplicitBank, Vectors, diagonals, len_of
 from .linadd import numbers
 
 PRODUCTS, MIXTURE_STEPS = 250, 4  # in a fit of one kernel at a gap of 1e-3, and times that with several kernels
@@ -39,9 +36,7 @@ class TableBank(ExplicitBank):
     even = True
 
     def __init__(self, kernels, views, *, weights, normalize, memory_limit, n_jobs):
-        self.kernels, self.views, self.n_jobs = kernels, views, n_jobs
-        self.n, self.M, self.names, self.memory_limit = len_of(views), kernels.M, list(kernels.names), memory_limit
-        self.prepare()
+        self.hold(kernels, views, n_jobs, memory_limit)
         self.own = diagonals(kernels, views)
         self.normalise(weights, normalize)
 
@@ -68,14 +63,6 @@ class TableBank(ExplicitBank):
 
     def vectors(self):
         return TableVectors(self)
-
-    def take(self, support):
-        bank = copy(self)
-        bank.n, bank.own = len(support), self.own[support]
-        bank.root = None if self.root is None else self.root[support]
-        bank.views = [view._replace(X=view.X[support].compact()) for view in self.views]
-        bank.prepare()
-        return bank
 
 
 class TableVectors(Vectors):

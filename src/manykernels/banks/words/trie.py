@@ -19,8 +19,7 @@ from ..._threads import n_threads, run_blocks, slices
 from ...kernels.normalize import inverse_root, kind_of
 from ...strings.base import check_alike, check_length
 from ...strings.planes import planes
-from ..explicit import ExplicitBank, diagonals, len_of
-from ..vectors import Vectors
+from ..explicit import ExplicitBank, Vectors, diagonals, len_of
 from ._trie_stores import TRIE_LANES, Store, TrieGroup, letters
 
 PACKED_ROWS = 4096  # sequences packed at a time
@@ -36,8 +35,7 @@ class TrieBank(ExplicitBank):
     by_words = True
 
     def __init__(self, kernels, X, tables, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1):
-        self.kernels, self.views, self.names, self.n_jobs = kernels, kernels.views(X), list(kernels.names), n_jobs
-        self.n, self.M, self.memory_limit = len_of(self.views), kernels.M, memory_limit
+        self.hold(kernels, kernels.views(X), n_jobs, memory_limit)
         self.own = self._sizes(tables)
         self.root = inverse_root(self.own) if kind_of(normalize) == "spherical" else None
         self.groups, self.planes = self._group(tables, memory_limit), {}
@@ -143,13 +141,10 @@ class TrieBank(ExplicitBank):
         return self.planes[view] if rows is None else self.planes[view][rows]
 
     def take(self, support):
-        part = copy(self)
-        part.views = [view._replace(X=view.X[support].compact(), present=None) for view in self.views]
-        part.n, part.own = len_of(part.views), self.own[support]
-        part.root = None if self.root is None else self.root[support]
+        part = super().take(support)
         part.groups, part.planes = [copy(group) for group in self.groups], {}
         for group in part.groups:
-            group.row_factor = None if group.row_factor is None else group.row_factor[support]
+            group.row_factor = group.row_factors(support)
         return part
 
     def block(self, rows, theta):

@@ -45,7 +45,7 @@ class MatrixRows:
         if bank.stack.last or bank.is_spherical:
             g += bank.products(change[None], index, None, self.kernels)[0]
             return
-        from ...loops.chunking import add_rows
+        from ...loops.rows import add_rows
 
         share = max(1, ENTRIES_PER_BLOCK // max(1, len(index) * bank.n))
 
@@ -79,7 +79,7 @@ class CachedRows(ComputedRows):
 
     def block(self, theta, working, dtype, shifted):
         """From the rows held; the others are computed between `working` alone, since not all of them will change."""
-        from ...loops.chunking import gather_rows
+        from ...loops.rows import gather_rows
 
         slots, K = self.slot[working], np.empty((len(working), len(working)))
         known, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
@@ -99,7 +99,7 @@ class CachedRows(ComputedRows):
         return K.astype(dtype, copy=False)
 
     def add(self, g, index, change):
-        from ...loops.chunking import add_rows
+        from ...loops.rows import add_rows
 
         step = min(ROWS_PER_STEP, self.slots)
         if step < 2:

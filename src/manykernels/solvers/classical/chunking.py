@@ -225,8 +225,7 @@ class _Block(InnerProblem):
 
     def solve(self, eps, rounds=6):
         """`a` with no violation above eps: coordinate steps, then Newton steps if they are slow."""
-        from ...loops.box_qp import single_steps
-        from ...loops.pairs import pair_steps
+        from ...loops.box_qp import pair_steps, single_steps
 
         steps = pair_steps if self.intercept else single_steps
         K, a, gradient, last = self.K, self.a, self.gradient, np.inf
