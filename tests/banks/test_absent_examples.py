@@ -10,14 +10,12 @@ from manykernels.kernels import (
     RBF,
     Cosine,
     KernelList,
-    KernelSpec,
     KernelStack,
     Laplacian,
     Linear,
     Polynomial,
     RandomFeatures,
 )
-from manykernels.kernels.normalize import Scaled
 from manykernels.strings import Degree, GappedKmer, Mismatch, Spectrum, WeightedDegreeShift
 
 n, NEW = 26, 11
@@ -25,7 +23,7 @@ rng = np.random.default_rng(8)
 weights = np.arange(n) % 4 + 0.5
 u, v = rng.normal(size=(n + NEW, 3)), 2.0 + rng.normal(size=(n + NEW, 2))
 letters = ["".join(rng.choice(list("ACGT"), size=9)) for _ in range(n + NEW)]
-NEVER, LATER = np.zeros(n + NEW, bool), np.isin(np.arange(n + NEW), [n + 1, n + 4, n + 10])
+LATER = np.isin(np.arange(n + NEW), [n + 1, n + 4, n + 10])
 OFTEN = LATER | np.isin(np.arange(n + NEW), [0, 5, 6, 20])
 ELSEWHERE = np.isin(np.arange(n + NEW), [3, 5, n, n + 4])
 NUMBERS = [("wide", RBF(0.3), "u", "zero"), ("line", Linear(), "u", "zero"), ("narrow", RBF(2.0), "u", "zero"),
@@ -167,28 +165,6 @@ def test_precomputed_kernels_may_be_0_for_some_examples(normalize):
         np.testing.assert_allclose(part.combined(one), P[m], atol=1e-11)
 
 
-@pytest.mark.parametrize("normalize", ["multiplicative", "spherical", "trace", None])
-def test_folds_of_kernels_with_priors_are_normalised_as_a_bank_of_their_own(normalize):
-    """Priors, weights and examples that lack the view, in a part of the examples as in a bank of these alone."""
-    specs = [
-        KernelSpec("wide", RBF(0.3), "u", "zero", prior=2.0),
-        KernelSpec("line", Linear(), "u", "zero", prior=0.25),
-        KernelSpec("v", RBF(0.5), "v", "zero"),
-    ]
-    old, index = data_of(gone, slice(n)), np.array([0, 1, 3, 4, 7, 8, 9, 14, 15, 22, 24])
-    origin = PairwiseBank(KernelList.from_spec(specs, old), old, dtype=np.float64, normalize=normalize, weights=weights)
-    part = SubsetBank(origin.held(exact=True), index, origin=origin, weights=weights[index], normalize=normalize)
-    some = {name: view[index] for name, view in old.items()}
-    alone = PairwiseBank(origin.kernel_list, some, dtype=np.float64, normalize=normalize, weights=weights[index])
-    np.testing.assert_allclose(part.scale, alone.scale, rtol=1e-9)
-    np.testing.assert_allclose(part.diagonals(), alone.diagonals(), atol=1e-11)
-    theta, new, support = np.array([0.5, 1.5, 1.0]), data_of(gone, slice(n, None)), np.array([0, 2, 5, 10])
-    np.testing.assert_allclose(part.combined(theta), alone.combined(theta), atol=1e-11)
-    A = rng.normal(size=(1, 4))
-    found = [bank.predictor(support).decision(new, A, theta) for bank in (part, alone)]
-    np.testing.assert_allclose(*found, atol=1e-11)
-
-
 @pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_smooth_kernels_of_one_column_have_the_factors_of_their_own_example(dtype, normalize):
@@ -211,18 +187,3 @@ def test_smooth_kernels_of_one_column_have_the_factors_of_their_own_example(dtyp
         found = bank.products(A, support, rows)
         limit = loose * np.abs(S).max(axis=(1, 2))[:, None] * np.abs(A).sum()
         assert (np.abs(found - expected) <= limit).all()
-
-
-def test_given_scales_are_those_of_their_own_kernels_in_every_member_of_a_joined_bank():
-    """Kernels of three families by turns, each family a bank of its own, as for the parts of a stream."""
-    specs = [FEATURES[0], LOW[0], *words(Spectrum(2)), FEATURES[1], LOW[1]]
-    old = {"u": u[:n], "v": v[:n], "s": np.array(letters[:n], object)}
-    kernels = KernelList.from_spec(specs, old)
-    whole = explicit_bank(kernels, old)
-    given = Scaled("multiplicative", np.arange(1.0, 6.0), np.array([True, True, False, True, True]), np.zeros(5))
-    bank = explicit_bank(kernels, old, normalize=given)
-    np.testing.assert_array_equal(bank.scale, given.scale)
-    np.testing.assert_array_equal(bank.usable, given.usable)
-    for m, one in enumerate(np.eye(5)):
-        expected = whole.combined(one) * (given.scale / whole.scale)[m]
-        np.testing.assert_allclose(bank.combined(one), expected, atol=1e-10 * np.abs(expected).max())

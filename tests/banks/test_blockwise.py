@@ -8,7 +8,6 @@ import pytest
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.banks import pairwise
-from manykernels.inner.matrix_free import Operator
 from manykernels.kernels import RBF, KernelList
 
 rng = np.random.default_rng(0)
@@ -52,22 +51,6 @@ def test_the_choice_of_C_stays_near_the_limit(nothing_is_small):
     with pytest.warns(UserWarning, match="block by block"):
         peak, model = grown(MKLClassifier(KERNELS, tol=1e-2, n_jobs=2, memory_limit=LIMIT), y)
     assert peak < 1.5 * LIMIT + 8 * 60 * n and model.duality_gap_ <= 1e-2
-
-
-def test_the_kernel_in_blocks_is_the_matrix(nothing_is_small):
-    kernels, theta, rows = KernelList.from_spec(KERNELS, X), np.array([0.3, 0.7]), np.arange(0, n, 3)
-    bank = pairwise.PairwiseBank(kernels, X, dtype=np.float64, memory_limit=LIMIT)
-    with pytest.warns(UserWarning, match="block by block"):
-        K = bank.matrix(theta, rows, np.float64, False)
-    expected = bank.combined(theta, rows, rows)
-    assert isinstance(K, Operator)
-    V = rng.standard_normal((2, len(rows)))
-    np.testing.assert_allclose(K.multiply(V), V @ expected, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(K.diagonal(), np.diagonal(expected), rtol=1e-9)
-    some = np.array([3, 1, 50])
-    np.testing.assert_allclose(K.take(some).array(), expected[np.ix_(some, some)], rtol=1e-9)
-    small = bank.matrix(theta, rows[:50], np.float64, False)
-    assert isinstance(small, np.ndarray)
 
 
 def test_the_warning_names_a_limit_that_is_enough(nothing_is_small):

@@ -5,7 +5,6 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from agreement import assert_models_agree
 
 from manykernels import MKLClassifier, solvers
 from manykernels.banks import choice, explicit
@@ -103,15 +102,6 @@ def test_solvers_agree_in_every_store(kind, store):
         f, g = model.decision_function(NEW), dense.decision_function(NEW)
         np.testing.assert_allclose(f, g, atol=close * np.abs(g).max())
         np.testing.assert_allclose(model.decision_parts(NEW).sum(axis=1) + model.intercept_, f, atol=1e-6)
-
-
-@pytest.mark.parametrize("kernels", [degree_kernels(5), [Spectrum(3), WeightedDegree(3)]], ids=["one", "joined"])
-def test_spherical_features_are_those_of_the_matrices(kernels):
-    options = dict(normalize="spherical", tol=1e-5, regularizer=1.5, C=1.0)
-    model = MKLClassifier(kernels, solver="coordinate", **options).fit(X, y)
-    dense = MKLClassifier(kernels, solver="newton", **options).fit(X, y)
-    assert_models_agree(model, dense, X)
-    np.testing.assert_allclose(model.combined_kernel(NEW, X), dense.combined_kernel(NEW, X), atol=5e-3)
 
 
 def test_coefficients_of_explicit_features():

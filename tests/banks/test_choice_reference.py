@@ -8,9 +8,7 @@ import pytest
 from manykernels import Views
 from manykernels.banks import choice
 from manykernels.banks.choice import choose_bank, explicit_bank, worth_features
-from manykernels.banks.joined import JoinedBank
 from manykernels.kernels import RBF, KernelList, Linear, RandomFeatures
-from manykernels.kernels.normalize import Scaled
 from manykernels.strings import Degree, Spectrum, WeightedDegreeShift
 
 rng = np.random.default_rng(0)
@@ -55,27 +53,6 @@ def test_a_warning_of_pairs_in_single_precision_is_told_once(monkeypatch):
     with pytest.warns(UserWarning, match="kernel 'below' is not positive semidefinite") as heard:
         bank = choose_bank(kernels, X, small=10)
     assert bank.dtype == np.float32 and told == [1] and len(heard) == 1
-
-
-@pytest.mark.parametrize("normalize", ["multiplicative", "exact"])
-def test_the_choice_of_a_sample_reaches_the_pairs(normalize, monkeypatch):
-    seen, true = [], choice._pairs
-    monkeypatch.setattr(choice, "_pairs", lambda *a, **options: seen.append(options) or true(*a, **options))
-    kernels = KernelList.from_spec([RBF(0.1)], X)
-    choose_bank(kernels, X, small=10, normalize=normalize, memory_limit=1e9, n_jobs=1)
-    assert [(o["normalize"], o["memory_limit"], o["n_jobs"]) for o in seen] == [(normalize, 1e9, 1)]
-
-
-def test_scales_of_all_examples_go_to_the_kernels_of_each_family():
-    wide, narrow = RandomFeatures(RBF(gamma=0.3), 4, 0), RandomFeatures(RBF(gamma=1.0), 4, 1)
-    specs = [("r", wide), ("a", Linear(), [0]), ("s", narrow), ("b", Linear(), [1, 2])]
-    kernels, scale = KernelList.from_spec(specs, X), np.array([2.0, 3.0, 5.0, 7.0])
-    usable = np.array([True, True, True, True])
-    bank = explicit_bank(kernels, X, normalize=Scaled("multiplicative", scale, usable, np.zeros(4)))
-    assert isinstance(bank, JoinedBank)
-    np.testing.assert_allclose(bank.scale, scale)
-    plain = explicit_bank(kernels, X, normalize=None)
-    np.testing.assert_allclose(bank.diagonals(), plain.diagonals() * scale[:, None])
 
 
 def test_kernels_without_variance_are_told_of_once_whichever_bank_is_chosen(monkeypatch):

@@ -5,12 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from manykernels import MKLClassifier
-from manykernels.banks import _plain_loops
-from manykernels.banks._exponential_table import tables
 from manykernels.banks.compact import CompactPredictor, ReducedSet, operations
 from manykernels.kernels import RBF, KernelList, Laplacian, Linear, Polynomial, pair_blocks
 from manykernels.kernels.pair_blocks import Entries
-from manykernels.loops.elementwise import tabulate
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.normal(size=(60, 40))
@@ -30,21 +27,6 @@ def test_products_by_the_entries_that_are_not_0(kind, plain, rows):
     part.times(Z, out, plain)
     np.testing.assert_allclose(out, X[rows] @ Z, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(part.squares(), (X[rows] ** 2).sum(axis=1), rtol=1e-12, atol=1e-13)
-
-
-@pytest.mark.parametrize("dtype, exact", [(np.float32, 1e-6), (np.float64, 1e-13)])
-def test_tables_in_numpy_are_those_of_the_compiled_loop(dtype, exact):
-    rate, B = np.array([0.1, 1.0, 3.0]), np.append(RNG.random((4, 9)) * 40, np.zeros((4, 1)), axis=1).astype(dtype)
-    table, *cell = tables(rate, 50.0, dtype)
-    w = np.array([0.5, 2.0, -1.0])
-    mix = np.einsum("m,mcp->cp", w, table).astype(dtype)
-    here, there = np.zeros_like(B), np.zeros_like(B)
-    _plain_loops.tabulate(B, mix, *cell, here)
-    tabulate(B, mix, *cell, there)
-    np.testing.assert_allclose(here, there, atol=exact)
-    np.testing.assert_allclose(
-        here, sum(v * np.exp(-r * B.astype(float)) for v, r in zip(w, rate, strict=True)), atol=exact
-    )
 
 
 LISTS = {

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from manykernels import KernelStack, MKLClassifier, MKLRegressor, load
-from manykernels.banks.choice import explicit_bank
-from manykernels.banks.joined import JoinedBank
-from manykernels.kernels import RBF, Cosine, KernelList, Linear, Polynomial, spherical
+from manykernels.kernels import RBF, Cosine, Linear, Polynomial
 from manykernels.strings import Degree, Spectrum, WeightedDegree, WeightedDegreeShift
 
 rng = np.random.default_rng(0)
@@ -69,49 +67,6 @@ def test_on_the_sphere_the_size_of_an_example_does_not_matter():
     np.testing.assert_allclose(one, two, rtol=1e-12)
     model = MKLClassifier(KERNELS["features"], normalize="spherical", solver="coordinate").fit(X[:50], y[:50])
     np.testing.assert_allclose(model.decision_parts(2 * X[50:]), model.decision_parts(X[50:]), rtol=1e-9, atol=1e-12)
-
-
-ORDERS = [[0, 1, 2, 3, 4, 5], [1, 0, 4, 2, 5, 3], [5, 4, 3, 2, 1, 0], [2, 5, 1, 4, 0, 3]]
-
-
-@pytest.mark.parametrize("order", ORDERS, ids=str)
-@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
-def test_kernels_of_several_kinds_stay_in_the_order_of_their_list(order, normalize):
-    data, later = train("joined"), new("joined")
-    kernels = KernelList.from_spec([KERNELS["joined"][m] for m in order], data)
-    bank = explicit_bank(kernels, data, normalize=normalize)
-    assert isinstance(bank, JoinedBank) and bank.names == kernels.names
-
-    def stack(left, right, own_left, own_right):
-        left, right = kernels.views(left), kernels.views(right)
-        Ks = [k(left[v].X, right[v].X) for v, k in zip(kernels.view_of, kernels.kernels, strict=True)]
-        if normalize == "spherical":
-            Ks = [spherical(K, d, e) for K, d, e in zip(Ks, own_left, own_right, strict=True)]
-        return np.stack(Ks) * bank.scale[:, None, None]
-
-    def own(data):
-        views = kernels.views(data)
-        return [k.diag(views[v].X) for v, k in zip(kernels.view_of, kernels.kernels, strict=True)]
-
-    Ks, N = stack(data, data, own(data), own(data)), stack(later, data, own(later), own(data))
-    a, theta = rng.normal(size=(2, 50)), rng.random((2, 6))
-    close = dict(rtol=0, atol=1e-5 * np.abs(Ks).max() * np.abs(a).sum())  # nodes are float32
-    variance = np.einsum("mii->m", Ks) / 50 - Ks.mean(axis=(1, 2))
-    np.testing.assert_allclose(variance if normalize == "multiplicative" else Ks[:, 0, 0], 1, rtol=1e-5)
-    np.testing.assert_allclose(bank.diagonals(), np.einsum("mii->mi", Ks), **close)
-    K = np.einsum("m,mij->ij", theta[0], Ks)
-    np.testing.assert_allclose(bank.combined(theta[0]), K, **close)
-    np.testing.assert_allclose(bank.products(a, np.arange(50)), np.einsum("mij,tj->tmi", Ks, a), **close)
-    vectors = bank.vectors()
-    vectors.add(np.arange(50), np.zeros(50), a[0])
-    q = np.einsum("i,mij,j->m", a[0], Ks, a[0])
-    np.testing.assert_allclose(vectors.q, q, rtol=0, atol=1e-5 * q.max())
-    np.testing.assert_allclose(vectors.outputs(np.arange(9), theta[0], a[0, :9]), (K @ a[0])[:9], **close)
-    cross = bank.predictor(np.arange(50))
-    parts = np.einsum("tm,mij,tj->tim", theta, N, a)
-    np.testing.assert_allclose(cross.parts(later, a, theta), parts, **close)
-    np.testing.assert_allclose(cross.decision(later, a, theta), parts.sum(axis=2), **close)
-    np.testing.assert_allclose(cross.combined(later, theta[1]), np.einsum("m,mij->ij", theta[1], N), **close)
 
 
 def test_models_of_several_kinds_keep_their_order_when_saved(tmp_path):

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from manykernels.banks.dense import DenseBank, SumBank
+from manykernels.banks.dense import DenseBank
 from manykernels.kernels.stack import KernelStack
 
 rng = np.random.default_rng(0)
@@ -61,16 +61,6 @@ def test_a_bank_that_holds_the_matrices_of_another_is_like_it():
         assert bool(bank.indefinite) == bad
 
 
-def test_a_small_copy_has_the_names_scales_and_use_of_its_kernels():
-    bank, rows, kernels = flat(), np.array([2, 5, 11]), np.array([3, 1, 0])
-    small = bank.restrict(rows, kernels)
-    assert small.names == ["d", "b", "a"] and small.usable.tolist() == [True, False, True]
-    np.testing.assert_array_equal(small.scale, bank.scale[kernels])
-    theta = np.zeros(M)
-    theta[kernels] = 0.5, 0.2, 0.1
-    np.testing.assert_allclose(small.combined(theta[kernels]), bank.combined(theta, rows, rows), atol=1e-12)
-
-
 def test_the_matrices_of_a_bank_are_exact_where_they_are_asked_for():
     bank = DenseBank(np.moveaxis(Ks, 0, 2).astype(np.float32))
     assert bank.held() is bank
@@ -79,22 +69,6 @@ def test_the_matrices_of_a_bank_are_exact_where_they_are_asked_for():
     np.testing.assert_allclose(exact.matrices(), Ks.astype(np.float32) * bank.scale[:, None, None], rtol=1e-6)
     tight = quiet(np.moveaxis(Ks, 0, 2).astype(np.float32), memory_limit=1.0)
     assert tight.held(exact=True) is tight
-
-
-def test_a_sum_is_that_of_the_weights_that_were_asked_for_last():
-    bank = DenseBank(np.moveaxis(Ks, 0, 2))
-    for theta in (rng.random(M), rng.random(M), np.eye(M)[2]):
-        one = bank.summed(theta)
-        assert isinstance(one, SumBank) and bank.summed(theta.copy()) is one
-        np.testing.assert_allclose(one.matrices()[0], bank.combined(theta), atol=1e-12)
-        for weight in (1.0, 2.0, 1.0):
-            for dtype in (np.float64, np.float32):
-                found = one.matrix(np.array([weight]), None, np.dtype(dtype), False)
-                assert found.dtype == dtype
-                np.testing.assert_allclose(found, weight * bank.combined(theta), rtol=1e-5, atol=1e-5)
-        assert one.summed(np.ones(1)) is one
-        np.testing.assert_allclose(one.summed(np.array([3.0])).matrices()[0], 3 * bank.combined(theta), atol=1e-12)
-    assert flat(bad=True).summed(np.ones(M)) is None  # what is not positive is not summed
 
 
 @pytest.mark.parametrize("psd", ["clip", "shift"])
@@ -131,17 +105,3 @@ def test_new_rows_must_fit_the_examples_and_the_kernels():
         sphere.combined(rng.normal(size=(5, n, M)), np.ones(M))
     with pytest.raises(ValueError, match="not available with normalize='spherical'"):
         sphere.gram(np.moveaxis(Ks, 0, 2), None, np.ones(M))
-
-
-def test_new_rows_on_the_sphere_are_divided_by_both_lengths():
-    new, support = np.array([1, 6, 9]), np.array([0, 5, 7, 11])
-    train = np.setdiff1d(np.arange(n), new)
-    bank = DenseBank(np.moveaxis(Ks[:, train][:, :, train], 0, 2), normalize="spherical")
-    given = KernelStack(Ks[:, new][:, :, train], test_diagonals=np.einsum("mii->mi", Ks)[:, new])
-    root = np.sqrt(np.einsum("mii->mi", Ks))
-    K = (Ks / root[:, :, None] / root[:, None])[:, new][:, :, train[support]] * bank.scale[:, None, None]
-    theta, A = rng.random((2, M)), rng.normal(size=(2, len(support)))
-    predictor = bank.predictor(support)
-    np.testing.assert_allclose(predictor.combined(given, theta[0]), np.tensordot(theta[0], K, 1), atol=1e-12)
-    np.testing.assert_allclose(predictor.parts(given, A, theta), np.einsum("tm,mij,tj->tim", theta, K, A), atol=1e-12)
-    np.testing.assert_allclose(predictor.decision(given, A, theta), np.einsum("tm,mij,tj->ti", theta, K, A), atol=1e-12)

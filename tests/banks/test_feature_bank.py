@@ -6,14 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from agreement import assert_agree
-from problems import costs
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 
-from manykernels import MKLClassifier, losses
-from manykernels.banks import _feature_rows
-from manykernels.banks.choice import explicit_bank
+from manykernels import MKLClassifier
 from manykernels.banks.dense import DenseBank
 from manykernels.banks.features import FeatureBank
 from manykernels.banks.pairwise import PairwiseBank
@@ -28,10 +24,6 @@ from manykernels.kernels import (
     rank_one_kernels,
     spherical,
 )
-from manykernels.problem import Problem
-from manykernels.regularizers import LpNorm
-from manykernels.solvers import solve
-from manykernels.strings import degree_kernels
 
 WORDS = [f"w{j}" for j in range(10)]
 SAMPLER = RBFSampler(gamma=0.1, n_components=30, random_state=0)
@@ -157,64 +149,6 @@ def test_named_columns_are_found_wherever_they_stand():
     np.testing.assert_array_equal(cross.decision(moved, a, np.ones(3)), cross.decision(new, a, np.ones(3)))
 
 
-@pytest.mark.parametrize("case", ["views", "rank one of CSR", "overlapping groups", "overlapping groups of CSR"])
-def test_threads_do_not_change_a_bit(case, monkeypatch):
-    monkeypatch.setattr(_feature_rows, "FEATURE_ROWS", 8)
-    found = []
-    for n_jobs in (1, 3):
-        bank, _, _ = bank_and_matrices(case, "multiplicative", n_jobs=n_jobs)
-        vectors, rows = bank.vectors(), np.random.default_rng(0).permutation(40)
-        vectors.add(rows, np.zeros(40), np.linspace(-1, 1, 40))
-        theta = np.linspace(1, 2, bank.M)
-        at = bank.predictor(rows).gram(CASES[case][1](20, 4), theta=theta)
-        found.append(
-            [bank.scale, vectors.v, vectors.q, vectors.outputs(rows, theta, rows), bank.block(rows, theta), at]
-        )
-    for one, three in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, three)
-
-
-def problem_pair(case, loss, regularizer, intercept=True):
-    specs, data = CASES[case]
-    X, loss = data(120), losses.get(loss)
-    kernels = KernelList.from_spec(specs, X)
-    Ks = matrices(kernels, X)
-    score = Ks[0][:, 3] + 0.5 * Ks[1][:, 5]
-    score = score - np.median(score) + 0.3 * np.random.default_rng(1).normal(size=120)
-    y = score if loss.targets == "real" else np.where(score > 0, 1.0, -1.0)
-    banks = FeatureBank.from_list(kernels, X), DenseBank(np.moveaxis(Ks, 0, 2))
-    return (Problem(bank, y[None], loss, regularizer, costs(loss, 120, 1.0), intercept) for bank in banks)
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("p", [1, 4 / 3])
-@pytest.mark.parametrize("case", ["groups", "views", "rank one of CSR"])
-def test_coordinate_finds_what_newton_finds_on_matrices(case, p, intercept):
-    features, dense = problem_pair(case, "hinge", LpNorm(p), intercept)
-    assert_agree(dense, solve(features, "coordinate", tol=1e-6), solve(dense, "newton", tol=1e-6))
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("loss", ["squared_hinge", "epsilon_insensitive", "squared"])
-def test_every_loss_agrees_with_matrices(loss, intercept):
-    features, dense = problem_pair("overlapping groups of CSR", loss, LpNorm(1.5), intercept)
-    assert_agree(dense, solve(features, "coordinate", tol=1e-8), solve(dense, "newton", tol=1e-8))
-
-
-def test_with_string_kernels_beside_them():
-    rng = np.random.default_rng(0)
-    X = {"dna": ["".join(s) for s in rng.choice(list("ACGT"), size=(80, 12))], "numbers": dense(80), "text": sparse(80)}
-    specs = [(name, kernel, "dna") for name, kernel, *_ in degree_kernels(3)] + [("n", Linear(), "numbers")]
-    kernels = KernelList.from_spec(specs[:2] + CASES["views"][0][2:4] + specs[2:], X)
-    bank, theta, a = explicit_bank(kernels, X, n_jobs=1), rng.random(6), rng.normal(size=(1, 80))
-    Ks = matrices(kernels, X) * bank.scale[:, None, None]
-    np.testing.assert_allclose(bank.scale, DenseBank(np.moveaxis(matrices(kernels, X), 0, 2)).scale, rtol=1e-5)
-    np.testing.assert_allclose(bank.combined(theta), np.einsum("m,mij->ij", theta, Ks), atol=1e-10)
-    np.testing.assert_allclose(bank.products(a, np.arange(80)), np.einsum("mij,tj->tmi", Ks, a), atol=1e-4)
-    decision = bank.predictor(np.arange(80)).decision(X, a, theta)
-    np.testing.assert_allclose(decision, np.einsum("m,mij,tj->ti", theta, Ks, a), atol=1e-9)
-
-
 def test_rank_one_kernels_are_called_after_their_columns():
     texts = ["the car is red", "the ball is round", "red ball"]
     vectorizer = CountVectorizer()
@@ -253,52 +187,7 @@ def test_features_are_fitted_on_the_training_data_in_every_bank(tmp_path):
         Features(3)(X)
 
 
-@pytest.mark.parametrize("solver", ["coordinate", "newton"])
-def test_estimators_fit_predict_save_and_load(solver, tmp_path):
-    from manykernels import load
-
-    X = sparse(200)
-    y = np.where(X[:, [3]].toarray()[:, 0] + 0.1 * dense(200)[:, 1] > 0.05, "yes", "no")
-    model = MKLClassifier(rank_one_kernels(WORDS), regularizer=1, solver=solver, tol=1e-5, C=10).fit(X, y)
-    assert model.kernel_names_[np.argmax(model.kernel_weights_)] == "w3"
-    model.save(tmp_path / "m.mk")
-    np.testing.assert_array_equal(load(tmp_path / "m.mk").decision_function(X), model.decision_function(X))
-
-
 def test_what_has_no_features_or_is_too_large_is_left_to_others():
     X = dense()
     assert FeatureBank.from_list(KernelList.from_spec([Linear(), RBF(0.1)], X), X) is None
     assert FeatureBank.from_list(KernelList.from_spec([Linear()], X), X, memory_limit=1000) is None
-
-
-def test_the_features_of_a_missing_row_are_0():
-    X = dense()
-    X[3, 2] = np.nan
-    holes = KernelList.from_spec([("a", Linear(), [1]), ("b", Linear(), [2], "zero")], X)
-    bank, filled = FeatureBank.from_list(holes, X, normalize=None), np.nan_to_num(X)
-    for m, column in enumerate((1, 2)):
-        wanted = np.outer(filled[:, column], filled[:, column])
-        np.testing.assert_allclose(bank.combined(np.eye(2)[m]), wanted, atol=1e-12)
-
-
-def test_solvers_for_matrices_take_features_too():
-    bank, *_ = bank_and_matrices("rank one", "multiplicative")
-    y = np.where(np.arange(40) % 2, 1.0, -1.0)
-    problem = Problem(bank, y, losses.get("hinge"), LpNorm(2))
-    found = [solve(problem, name, tol=1e-5) for name in ("newton", "coordinate")]
-    assert all(s.gap <= 1e-5 for s in found)
-    np.testing.assert_allclose(found[0].primal, found[1].primal, rtol=2e-5)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_weighted_kernels_side_by_side_are_their_sum(sparse):
-    """`as_one` drops kernels without weight; its only kernel is Σ θ_m K_m."""
-    rng = np.random.default_rng(11)
-    X = rng.normal(size=(60, 400)) * (rng.random((60, 400)) < (0.02 if sparse else 1.0))
-    X = sp.csr_array(X) if sparse else X
-    kernels = KernelList.from_spec([(f"{k}", Linear(), list(range(k, 400, 4))) for k in range(4)], X)
-    bank = explicit_bank(kernels, X, n_jobs=1)
-    theta = np.array([0.3, 0.0, 2.0, 0.7])
-    one = bank.as_one(theta)
-    assert isinstance(bank, FeatureBank) and one.M == 1 and bool(one.phi.sparse) == sparse
-    np.testing.assert_allclose(one.combined(np.ones(1)), bank.combined(theta), rtol=1e-6, atol=1e-9)

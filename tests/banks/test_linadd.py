@@ -1,23 +1,12 @@
 """Words as explicit features: linadd in its stores gives the kernels themselves, and solvers find the same on it."""
 
-import pickle
-
 import numpy as np
 import pytest
-from agreement import assert_agree
 from naive_kernels import normalised
 
-from manykernels import losses
-from manykernels._archive import write
-from manykernels.banks.dense import DenseBank
 from manykernels.banks.words import linadd
 from manykernels.banks.words.linadd import WordBank
-from manykernels.datasets import make_splice
-from manykernels.estimators.persist import load
 from manykernels.kernels import KernelList
-from manykernels.problem import Problem
-from manykernels.regularizers import LpNorm
-from manykernels.solvers import solve
 from manykernels.strings import (
     Degree,
     GappedKmer,
@@ -168,49 +157,6 @@ def test_the_error_of_hashing_has_the_mean_and_the_variance_that_are_stated(kern
         assert abs(np.mean(means)) < 4 * np.std(means) / np.sqrt(16)
         assert np.mean(squares) == pytest.approx(variance[apart].mean() / 2**bits, rel=0.25)
         assert squares[0] < 2 * bound[apart].mean() / 2**bits  # the hash that is shipped is none of the bad ones
-
-
-@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
-@pytest.mark.parametrize("store", [*EXACT, "hash"])
-def test_threads_change_nothing(store, normalize):
-    found = []
-    for n_jobs in (1, 2):
-        bank, _ = make("both", store, normalize=normalize, n_jobs=n_jobs, memory_limit=2**22)
-        vectors, a = bank.vectors(), np.random.default_rng(3).normal(size=bank.n)
-        vectors.add(np.arange(bank.n), np.zeros(bank.n), a)
-        rows, theta = np.arange(5, 27), np.linspace(1, 2, bank.M)
-        outputs = vectors.outputs(rows, theta, a[rows]), vectors.parts(rows, a[rows]), vectors.q
-        found.append((bank.own, bank.scale, *outputs, vectors.values, bank.block(rows, theta)))
-    for one, two in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, two)
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("solver", ["coordinate", "chunking"])
-def test_solvers_find_what_newton_finds_on_matrices(solver, intercept):
-    X, y = make_splice(150, length=41, positives=0.3, random_state=0)
-    kernels = KernelList.from_spec([Spectrum(2), Spectrum(4, stop=20), GappedKmer(5, 3), Mismatch(3, 1)], X)
-    S, Y, loss = np.stack([k(X) for k in kernels.kernels], axis=2), y[None].astype(float), losses.get("hinge")
-    dense = Problem(DenseBank(S), Y, loss, LpNorm(2), np.ones((1, 150)), intercept)
-    two = solve(dense, "newton", tol=1e-7)
-    for store in ("map", "sorted"):
-        bank = WordBank.from_list(kernels, X, store=store, n_jobs=2)
-        one = solve(Problem(bank, Y, loss, LpNorm(2), np.ones((1, 150)), intercept), solver, tol=1e-6)
-        assert one.gap <= 1e-6
-        assert_agree(dense, one, two)
-
-
-@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
-@pytest.mark.parametrize("store", [*EXACT, "hash"])
-def test_what_prediction_keeps_is_pickled_and_saved(store, normalize, tmp_path):
-    bank, _ = make("both", store, normalize=normalize, memory_limit=2**22)
-    new, rng = strings("both", 12, seed=1), np.random.default_rng(0)
-    cross, a, theta = bank.predictor(np.arange(0, 30, 2)), rng.normal(size=(2, 15)), rng.random(bank.M)
-    expected = cross.parts(new, a, theta)
-    write(tmp_path / "cross.mk", "model", {"model": cross})
-    for again in (pickle.loads(pickle.dumps(cross)), load(tmp_path / "cross.mk")):
-        np.testing.assert_array_equal(again.parts(new, a, theta), expected)
-        np.testing.assert_array_equal(again.bank.views[0].X.lengths, np.full(15, 20))
 
 
 def test_several_views_each_with_its_own_alphabet():

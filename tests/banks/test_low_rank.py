@@ -6,18 +6,13 @@ import textwrap
 
 import numpy as np
 import pytest
-from covering import covering
 
-from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, load, losses
-from manykernels.banks import DenseBank
-from manykernels.banks.low_rank import LowRankBank
+from manykernels import MKLClassifier, MKLOneClass, load
 from manykernels.inspect import approximation_error
 from manykernels.kernels import (
     RBF,
     Identity,
     Kernel,
-    KernelList,
-    KernelStack,
     Laplacian,
     Linear,
     Nystroem,
@@ -25,9 +20,6 @@ from manykernels.kernels import (
     RandomFeatures,
 )
 from manykernels.kernels.random_features import _directions
-from manykernels.problem import Problem
-from manykernels.regularizers import LpNorm
-from manykernels.solvers import solve
 from manykernels.strings import Spectrum
 
 rng = np.random.default_rng(0)
@@ -37,42 +29,6 @@ score = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=n)
 y = np.sign(score)
 SPECS = [RandomFeatures(RBF(gamma=g), 24, k) for k, g in enumerate((0.05, 0.3))]
 SPECS += [Nystroem(RBF(gamma=0.5), 20), Nystroem(Polynomial(2), 12, "uniform")]
-
-
-def twins(**options):
-    """The bank, and that of its kernels as naive matrices."""
-    kernels = KernelList.from_spec(SPECS, X)
-    S = np.stack([kernel(X) for kernel in kernels.kernels])
-    return LowRankBank.from_list(kernels, X, **options), DenseBank(KernelStack(S))
-
-
-LOSSES = ["hinge", "squared_hinge", "logistic", "squared", "epsilon_insensitive"]
-
-
-@pytest.mark.parametrize("loss, p", covering(LOSSES, [1, 2]))
-def test_the_fit_is_that_of_the_matrices(loss, p):
-    bank, dense = twins()
-    targets = y if losses.get(loss).targets == "binary" else score
-    a, b = (Problem(one, targets, losses.get(loss), LpNorm(p)) for one in (bank, dense))
-    truth = solve(b, tol=1e-7)
-    for solver in ["primal", *["coordinate"] * (loss == "hinge")]:
-        found = solve(a, solver, tol=5e-7)
-        assert found.converged, solver
-        assert found.primal == pytest.approx(truth.primal, rel=1e-6)
-        np.testing.assert_allclose(found.theta, truth.theta, atol=1e-3)
-        risk = np.sum(losses.get(loss).value(targets, dense.outputs(found.theta, found.a, np.arange(n))[0] + found.b))
-        norms = 0.5 * found.theta @ np.einsum("tmi,ti->m", dense.products(found.a, np.arange(n)), found.a)
-        assert found.primal == pytest.approx(risk + norms, rel=1e-6)  # the certificate, computed anew
-
-
-def test_features_that_are_kept_are_those_that_are_computed():
-    kept, dense = twins(single=True)
-    lazy, _ = twins(single=True, memory_limit=100_000)
-    assert kept.phi.kept.dtype == np.float32 and lazy.phi.kept is None
-    theta, some = np.full(4, 0.5), np.array([1, 5, 6, 30])
-    for bank in (kept, lazy):
-        np.testing.assert_allclose(bank.block(some, theta), dense.block(some, theta), rtol=1e-4, atol=1e-5)
-        np.testing.assert_allclose(bank.scale, dense.scale, rtol=1e-4)
 
 
 @pytest.mark.parametrize("how", ["rff", "nystroem"])
@@ -87,16 +43,6 @@ def test_estimators_take_it_in_short_and_predict_from_a_file(how, tmp_path):
     model.save(tmp_path / "model.mk")
     again = load(tmp_path / "model.mk")
     np.testing.assert_array_equal(again.decision_function(many), model.decision_function(many))
-
-
-def test_every_normalisation_is_that_of_the_approximated_kernel():
-    for normalize in ("spherical", "trace", None):
-        found = MKLRegressor([Nystroem(Polynomial(2), 15)], normalize=normalize, loss="squared", C=1e-3).fit(X, score)
-        bank = found._make_bank(X, None)
-        kernel = Nystroem(Polynomial(2), 15).resolve(X)
-        K, own = kernel(X), kernel.diag(X)
-        K = {"spherical": K / np.sqrt(np.outer(own, own)), "trace": K / own.mean(), None: K}[normalize]
-        np.testing.assert_allclose(bank.combined(np.ones(1)), K, rtol=1e-6, atol=1e-8)
 
 
 def test_strings_and_objects_have_landmarks():

@@ -140,14 +140,6 @@ def test_conjugate_gradients_finish_what_is_too_large_to_factor(loss, monkeypatc
     assert free.gap <= 1e-4 and free.primal == pytest.approx(dense.primal, rel=2e-4)
 
 
-@pytest.mark.parametrize("solver", ["analytic", "level", "silp", "sip", "simplemkl"])
-def test_other_solvers_work_without_the_matrix_too(solver, monkeypatch):
-    monkeypatch.setattr(PairBank, "dense", 0)
-    y = LEFT[FULL.index[:, 0], 0] * RIGHT[FULL.index[:, 1], 1]
-    problem = Problem(bank_of(FULL), y, losses.get("squared"), LpNorm(1 if solver in ("silp", "simplemkl") else 2))
-    assert solve(problem, solver, tol=1e-3).gap <= 1e-3
-
-
 def test_a_block_that_is_too_large_is_refused_with_the_cure():
     bank = bank_of(GRID, memory_limit=1000)
     with pytest.raises(ValueError, match="memory_limit.*newton"):

@@ -1,12 +1,9 @@
 """The on-the-fly bank equals the naive stack, whatever path computes it."""
 
-import pickle
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from naive_kernels import matrix, normalised
@@ -160,33 +157,6 @@ def test_products_of_one_column_by_its_nodes_or_by_rows_are_the_same(dtype, norm
         close(by_nodes, by_rows, dtype)
 
 
-def test_products_of_many_groups_are_cut_by_groups_not_into_slivers(monkeypatch):
-    x, seen = rng.normal(size=(200, 120)), []
-    kernels = KernelList.from_spec([(str(j), mk.Laplacian(0.3), [j, j + 1]) for j in range(119)], x)
-    one = _tiled_sums.Tiles._block_products
-    monkeypatch.setattr(_tiled_sums.Tiles, "_block_products", lambda self, *plan: (seen.append(1), one(self, *plan))[1])
-    A, all_ = rng.normal(size=(1, 200)), np.arange(200)
-    two = PairwiseBank(kernels, x, n_jobs=2).products(A, all_)
-    assert len(seen) == 2 * 119  # the scales, then the products
-    np.testing.assert_array_equal(PairwiseBank(kernels, x, n_jobs=1).products(A, all_), two)
-
-
-def test_one_kernel_of_many_groups_is_found_without_a_look_at_the_others():
-    class Counted(list):
-        def __getitem__(self, i):
-            seen.append(i)
-            return super().__getitem__(i)
-
-        def __iter__(self):
-            raise AssertionError("all groups are looked at, for every kernel of a list")
-
-    x, seen = rng.normal(size=(20, 30)), []
-    bank = PairwiseBank(KernelList.from_spec([(f"{j}", RBF(1.0), [j]) for j in range(30)], x), x)
-    bank.tiles.groups = Counted(bank.tiles.groups)
-    [(i, group, chosen)] = bank.tiles.active(np.arange(30) == 17)
-    assert seen == [i] and group.members[chosen].tolist() == [17]
-
-
 @DTYPES
 def test_tables_of_many_narrow_views_are_exact(dtype, monkeypatch):
     x, seen = rng.normal(size=(260, 6)), []
@@ -215,22 +185,6 @@ def test_tables_of_many_narrow_views_are_exact(dtype, monkeypatch):
     assert moved.std() < 20 * TOLERANCE[dtype] * bank.combined(theta, shifted=True).std()
 
 
-@DTYPES
-def test_restrict_is_the_same_bank_on_fewer_rows_and_kernels(dtype):
-    kernels = KernelList.from_spec(SPEC, X)
-    bank = PairwiseBank(kernels, X, dtype=dtype)
-    rows = rng.permutation(40)[:15]
-    theta, A = rng.random(bank.M), rng.normal(size=(2, 15))
-    for chosen in (np.arange(bank.M), np.array([9, 0, 17, 3])):
-        for part in (bank.restrict(rows, chosen), bank._part(rows, chosen)):
-            assert (part.n, part.M, part.names) == (15, chosen.size, [bank.names[m] for m in chosen])
-            weights = np.zeros(bank.M)
-            weights[chosen] = theta[chosen]
-            close(part.combined(theta[chosen]), bank.combined(weights, rows, rows), dtype)
-            close(part.products(A, np.arange(15)), bank.products(A, rows, rows, chosen), dtype)
-            close(part.diagonals(), bank.diagonals()[np.ix_(chosen, rows)], dtype)
-
-
 def test_threads_and_memory_limit_do_not_change_the_result():
     x = rng.normal(size=(300, 12))
     kernels = KernelList.from_spec([*mk.rbf_grid(x), Linear(), mk.Cosine()], x)
@@ -243,44 +197,6 @@ def test_threads_and_memory_limit_do_not_change_the_result():
     assert all(side.cache is None for side in small.sides)
     close(small.combined(theta), one.combined(theta), np.float32)
     close(small.products(A, all_), one.products(A, all_), np.float32)
-
-
-def test_a_memory_limit_too_small_says_how_much_is_needed():
-    with pytest.raises(ValueError, match="memory_limit=1000 .* need at least [0-9]+ bytes"):
-        PairwiseBank(KernelList.from_spec([RBF()], X), X, memory_limit=1000)
-
-
-def test_sparse_frames_and_dicts_equal_arrays():
-    spec = [RBF(0.3), Linear(), ("c", Polynomial(2), [0, 2])]
-    theta = np.array([0.2, 0.3, 0.5])
-    expected = PairwiseBank(KernelList.from_spec(spec, X), X).combined(theta)
-    frame = pd.DataFrame(X, columns=list("abc"))
-    for data in (sp.csr_array(X), frame):
-        bank = PairwiseBank(KernelList.from_spec(spec, data), data)
-        close(bank.combined(theta), expected, np.float32)
-        close(bank.predictor(np.arange(9)).combined(data, theta), expected[:, :9], np.float32)
-    views = {"all": X, "ends": X[:, [0, 2]]}
-    named = [(None, RBF(0.3), "all"), (None, Linear(), "all"), ("c", Polynomial(2), "ends")]
-    close(PairwiseBank(KernelList.from_spec(named, views), views).combined(theta), expected, np.float32)
-
-
-@DTYPES
-@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
-def test_missing_rows_give_zero_kernel_rows(dtype, normalize):
-    gaps = X.copy()
-    gaps[[2, 5, 30], 1] = np.nan
-    spec = [("a", RBF(1.0), [0]), ("r", RBF(0.5), [1], "zero"), ("l", Linear(), [1], "zero")]
-    spec += [(None, RBF(1.5**-i), [1], "zero") for i in range(12)]
-    kernels = KernelList.from_spec(spec, gaps)
-    bank = PairwiseBank(kernels, gaps, normalize=normalize, dtype=dtype)
-    present = ~np.isnan(gaps[:, 1])
-    K = [mk.RBF(1.0)(gaps[:, [0]])] + [k(X[:, [1]]) * present[:, None] * present for k in kernels.kernels[1:]]
-    S = np.array([normalised(k, normalize)[0] for k in K])
-    theta, A = rng.random(bank.M), rng.normal(size=(1, 40))
-    close(bank.combined(theta), np.tensordot(theta, S, 1), dtype)
-    close_products(bank.products(A, np.arange(40)), S, A, dtype)
-    new = bank.predictor(np.arange(40)).combined(gaps, theta)
-    close(new, np.tensordot(theta, S, 1), dtype)
 
 
 class Graphs:
@@ -348,16 +264,6 @@ def test_bad_arguments_are_refused():
     for weights in (np.ones(3), -np.ones(40), np.zeros(40)):
         with pytest.raises(ValueError, match="weights"):
             PairwiseBank(kernels, X, weights=weights)
-
-
-def test_cross_holds_support_examples_only_and_pickles():
-    x = rng.normal(size=(400, 20))
-    bank = PairwiseBank(KernelList.from_spec(mk.rbf_grid(x), x), x)
-    cross = bank.predictor(np.arange(10))
-    text = pickle.dumps(cross)
-    assert len(text) < 20_000
-    theta = rng.random(bank.M)
-    np.testing.assert_array_equal(pickle.loads(text).combined(x[:5], theta), cross.combined(x[:5], theta))
 
 
 @given(st.integers(2, 60), st.integers(1, 6), st.integers(0, 10**6))

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from manykernels import MKLClassifier, MKLRegressor
-from manykernels.banks import PairwiseBank, _plain_loops
+from manykernels.banks import PairwiseBank
 from manykernels.kernels import RBF, Chi2, HistogramIntersection, KernelList, Laplacian, Linear, Polynomial
 from manykernels.kernels import pair_blocks as blocks
-from manykernels.loops import elementwise
 
 
 @pytest.fixture(autouse=True)
@@ -19,37 +18,6 @@ def compiled_loops():
 
 
 KERNELS = [RBF(0.3), RBF(2.0), Laplacian(0.2), Linear(), Polynomial(3), Chi2(0.5), HistogramIntersection()]
-
-
-@pytest.mark.parametrize("kind", range(5))
-@pytest.mark.parametrize("columns", [1, 3, 7])
-def test_pairs(kind, columns):
-    rng = np.random.default_rng(kind)
-    X, Y = rng.random((columns, 5)), rng.random((columns, 8))
-    X[:, 0] = Y[:, 0] = 0.0  # 0/0 of chi2
-    here, there = np.full((5, 8), np.nan), np.empty((5, 8))
-    blocks.plain_pair(kind, X, Y, here)
-    elementwise.pair(kind, X, Y, there)
-    np.testing.assert_allclose(here, there, rtol=1e-13, atol=1e-15)
-
-
-@pytest.mark.parametrize("factors", [False, True])
-def test_sums_and_products(factors):
-    rng = np.random.default_rng(1)
-    B, degree = rng.random((4, 6)), np.array([0, 1, 2, 3])
-    g, c, shift = rng.normal(size=4), rng.normal(size=4), rng.normal(size=4)
-    g[0], c[0] = -1.0, -0.5
-    W, F = rng.normal(size=(4, 4)), rng.random((4, 6)) if factors else np.empty((0, 0))
-    W[1] = 0
-    for A in rng.normal(size=(1, 2, 6)), rng.normal(size=(4, 2, 6)):
-        here, there = np.ones((4, 4, 2)), np.ones((4, 4, 2))
-        _plain_loops.multiply(B, degree, g, c, A, here)
-        elementwise.multiply(B, degree, g, c, A, there)
-        np.testing.assert_allclose(here, there, rtol=1e-12)
-    here, there = np.ones((4, 6)), np.ones((4, 6))
-    _plain_loops.combine(B, degree, g, c, shift, W, F, here)
-    elementwise.combine(B, degree, g, c, shift, W, F, there)
-    np.testing.assert_allclose(here, there, rtol=1e-12)
 
 
 @pytest.mark.parametrize("normalize", ["multiplicative", "spherical", None])

@@ -1,13 +1,11 @@
 """Some examples of kernels in memory: kept matrices, kernels that do not vary, predictors of precomputed kernels."""
 
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from manykernels.banks.dense import DenseBank
-from manykernels.banks.joined import JoinedBank, JoinedPredictor
 from manykernels.banks.subset import SubsetBank
 
 rng = np.random.default_rng(4)
@@ -83,35 +81,3 @@ def test_a_part_of_matrices_that_are_not_positive_is_not_positive_either():
         assert small.indefinite == whole.indefinite
         assert (small.summed(np.ones(M)) is None) == bool(whole.indefinite)
     assert whole.indefinite
-
-
-def test_a_joined_bank_has_what_any_of_its_members_has():
-    def member(kernels, **own):
-        plain = dict(n=3, n_jobs=1, memory_limit=None, even=False, by_words=False, hashed=False, scale=np.ones(kernels),
-                     usable=np.ones(kernels, bool), owners=lambda: None)  # fmt: skip
-        return SimpleNamespace(**plain | own)
-
-    kernels, which = SimpleNamespace(M=4, names=list("abcd")), [np.array([1, 3]), np.array([2, 0])]
-    for key in ("even", "by_words", "hashed"):
-        for first, second in ((False, False), (True, False), (False, True), (True, True)):
-            members = [member(2, **{key: first}), member(2, **{key: second})]
-            found = JoinedPredictor(kernels, members, which) if key == "hashed" else JoinedBank(kernels, members, which)
-            assert getattr(found, key) == (first or second)
-    columns = [lambda: np.array([0, 0, 1]), lambda: np.array([1, 0])]  # the kernel of each column, among its members
-    bank = JoinedBank(
-        kernels, [member(2, owners=own, scale=np.arange(2.0) + k) for k, own in enumerate(columns)], which
-    )
-    assert bank.owners().tolist() == [1, 1, 3, 0, 2] and bank.scale.tolist() == [2.0, 0.0, 1.0, 1.0]
-    assert JoinedBank(kernels, [member(2, owners=columns[0]), member(2)], which).owners() is None
-
-
-@pytest.mark.parametrize("weights", [None, rng.random(len(INDEX))], ids=["equal", "weighted"])
-@pytest.mark.parametrize("normalize", ["multiplicative", "trace", "spherical", None])
-def test_scales_are_those_of_a_bank_of_these_examples_alone(normalize, weights):
-    whole = DenseBank(np.moveaxis(K, 0, 2), normalize=normalize)
-    small = SubsetBank(whole, INDEX, normalize=normalize, weights=weights)
-    alone = DenseBank(np.moveaxis(K[:, INDEX][:, :, INDEX], 0, 2), normalize=normalize, weights=weights)
-    np.testing.assert_allclose(small.scale, alone.scale, rtol=1e-10)
-    np.testing.assert_allclose(small.diagonals(), alone.diagonals(), rtol=1e-10)
-    for theta in np.eye(M):
-        np.testing.assert_allclose(small.combined(theta), alone.combined(theta), rtol=1e-10, atol=1e-12)

@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 
-from manykernels.banks import DenseBank, PairwiseBank, _stack, _tiled_sums
-from manykernels.banks._blockwise import BlockOperator
+from manykernels.banks import DenseBank, PairwiseBank, _tiled_sums
 from manykernels.banks.choice import explicit_bank
 from manykernels.banks.dense import SumBank
 from manykernels.banks.words import degree
 from manykernels.banks.words.degree import DegreeBank
-from manykernels.banks.words.tables import TableBank
 from manykernels.kernels import RBF, Constant, Fitted, Kernel, KernelList, Linear, multi_task
 from manykernels.kernels.tasks import Tasked
-from manykernels.strings import Degree, GappedKmer, Mismatch, Sequences, Spectrum
+from manykernels.strings import Degree, Mismatch, Sequences, Spectrum
 
 rng = np.random.default_rng(2)
 NORMALIZE = ["multiplicative", "spherical", "trace", None]
@@ -107,27 +105,6 @@ def test_words_that_are_too_long_for_a_table_count_as_in_the_stack(normalize, al
     np.testing.assert_allclose(vectors.parts(rows, a[rows]), np.einsum("mij,j->im", S[:, rows], a), **close)
 
 
-@pytest.mark.parametrize("normalize", NORMALIZE)
-def test_new_sequences_with_unknown_letters_are_looked_up_as_they_are_compared(normalize):
-    """An unknown letter is a mismatch in the tables of all words; support examples with factors of their own."""
-    texts = ["".join(rng.choice(list("ACGT"), size=int(k))) for k in rng.integers(6, 14, 15)]
-    new = ["ACGNTAC", "NNNNNN", "ACGTACGT", "TTNACGATC"]
-    rules = dict(unknown="ignore")
-    specs = [Mismatch(3, 1, **rules), GappedKmer(4, 2, **rules), Mismatch(2, 1, **rules)]
-    kernels = KernelList.from_spec(specs, texts)
-    bank = TableBank.from_list(kernels, texts, normalize=normalize)
-    view = kernels.views(texts + new)[0].X
-    S = np.stack([kernel(view) for kernel in kernels.kernels])
-    S = (on_sphere(S) if normalize == "spherical" else S) * bank.scale[:, None, None]
-    support, A, theta = np.array([2, 3, 7, 14]), rng.normal(size=(2, 4)), np.array([0.5, 1.0, 0.0])
-    predictor, close = bank.predictor(support), dict(rtol=0, atol=1e-10 * np.abs(S).max())
-    N = S[:, 15:, support]
-    np.testing.assert_allclose(predictor.parts(new, A, np.ones(3)), np.einsum("mij,tj->tim", N, A), **close)
-    np.testing.assert_allclose(predictor.decision(new, A, theta), A @ np.tensordot(theta, N, 1).T, **close)
-    pairs = PairwiseBank(kernels, texts, dtype=np.float64, normalize=normalize).predictor(support)
-    np.testing.assert_allclose(pairs.decision(new, A, theta), A @ np.tensordot(theta, N, 1).T, **close)
-
-
 def test_a_model_of_words_refuses_letters_of_another_alphabet():
     texts, protein = ["ACGTAC", "CCGTAA", "ACGAGG"], Sequences.encode(["MKVLAA", "LLKVMM"], "protein")
     for specs in ([Degree(1), Degree(2)], [Spectrum(2)], [Mismatch(3, 1)]):
@@ -205,42 +182,6 @@ def test_a_kept_sum_is_that_of_its_precision_and_shift():
         assert whole.summed(np.ones(1)) is whole
         twice = whole.summed(np.array([2.0]))
         np.testing.assert_allclose(twice.combined(np.ones(1)), 2 * K)
-
-
-def test_a_preconditioner_does_not_depend_on_the_unit_of_the_kernel():
-    class Scaled:
-        most = 8.0 * 40 * 10
-
-        def __init__(self, K):
-            self.K = K
-
-        def combined(self, theta, rows, cols, dtype):
-            return theta[0] * self.K[np.ix_(rows, cols)]
-
-    F = rng.normal(size=(40, 4))
-    found = [
-        BlockOperator(Scaled(F @ F.T), np.array([size]), np.arange(40), np.float64).low_rank(8)
-        for size in (1.0, 1e-9, 1e9)
-    ]
-    for U, size in zip(found, (1.0, 1e-9, 1e9), strict=True):
-        np.testing.assert_allclose(U @ U.T, size * (F @ F.T), rtol=0, atol=1e-6 * size * np.abs(F @ F.T).max())
-
-
-@pytest.mark.parametrize("step", [1, 7])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_products_with_a_few_far_rows_are_those_of_the_matrices(step, dtype, monkeypatch):
-    """Rows next to each other are read as they lie, rows far apart are gathered: more than four of them."""
-    monkeypatch.setattr(_stack, "FEW_ENTRIES", 0)
-    F = rng.normal(size=(2, 90, 5))
-    S = (F @ F.swapaxes(1, 2)).astype(dtype)
-    cols, A, shift = np.arange(3, 90, step), rng.normal(size=(2, len(range(3, 90, step)))), np.array([0.5, -1.0])
-    for last in (False, True):
-        stack = _stack.Stack(np.ascontiguousarray(np.moveaxis(S, 0, 2)) if last else S, last)
-        for rows in (cols, np.arange(0, 90, 4)):
-            for kernels in (np.array([0, 1]), np.array([1])):
-                found = stack.products(A, cols, rows, kernels, shift, 2)
-                expected = np.einsum("mij,tj->tmi", S[kernels][:, rows][:, :, cols].astype(float), A)
-                np.testing.assert_allclose(found, expected, atol=1e-3 if dtype == np.float32 else 1e-10)
 
 
 def test_a_part_of_a_bank_keeps_within_the_memory_that_its_bank_leaves():

@@ -1,24 +1,15 @@
 """Words at their positions in tables and tries: the kernels themselves, with and without shifts, and the fits."""
 
-import pickle
 from unittest.mock import patch
 
 import numpy as np
 import pytest
-from agreement import assert_agree
-from problems import costs
 
-from manykernels import MKLClassifier, load, losses
-from manykernels._archive import write
-from manykernels.banks.dense import DenseBank
 from manykernels.banks.words import _trie_stores, trie
 from manykernels.banks.words.trie import TrieBank
 from manykernels.datasets import make_splice
 from manykernels.kernels import KernelList
 from manykernels.kernels.normalize import inverse_root
-from manykernels.problem import Problem
-from manykernels.regularizers import LpNorm
-from manykernels.solvers import solve
 from manykernels.strings import (
     Degree,
     Spectrum,
@@ -152,45 +143,6 @@ def test_kernels_of_several_views():
     close(vectors.at(kernels.views(new)).T, expected)
 
 
-@pytest.mark.parametrize("normalize", ["multiplicative", "trace", None])
-def test_scales_are_those_of_the_matrices(normalize):
-    S, weights = strings(), np.random.default_rng(2).integers(1, 4, 40)
-    kernels = KernelList.from_spec(LISTS["all"][:3], S)
-    bank = TrieBank.from_list(kernels, S, normalize=normalize, weights=weights)
-    dense = DenseBank(np.stack([k(S) for k in kernels.kernels], axis=2), normalize=normalize, weights=weights)
-    np.testing.assert_allclose(bank.scale, dense.scale, rtol=1e-9)
-
-
-@pytest.mark.parametrize("normalize", ["spherical", "multiplicative"])
-def test_predictions_are_those_of_the_kernels_and_survive_files(normalize, tmp_path):
-    S, new, support = strings(), strings(15, seed=1), np.arange(0, 40, 3)
-    kernels = KernelList.from_spec(LISTS["all"][:3], S)
-    bank, rng = TrieBank.from_list(kernels, S, normalize=normalize), np.random.default_rng(0)
-    cross, A, theta = bank.predictor(support), rng.normal(size=(2, len(support))), rng.random(3)
-    Ks = matrices(kernels, bank.scale, normalize, new, [S[i] for i in support])
-    close(cross.decision(new, A, theta), np.einsum("m,mij,tj->ti", theta, Ks, A))
-    close(cross.parts(new, A, theta), np.einsum("m,mij,tj->tim", theta, Ks, A))
-    close(cross.combined(new, theta), np.einsum("m,mij->ij", theta, Ks))
-    with pytest.raises(ValueError, match="length 20"):
-        cross.decision([s[:20] for s in new], A, theta)
-    write(tmp_path / "cross", "model", {"model": cross})
-    for again in (load(tmp_path / "cross"), pickle.loads(pickle.dumps(cross))):
-        np.testing.assert_array_equal(again.decision(new, A, theta), cross.decision(new, A, theta))
-
-
-def test_threads_change_nothing():
-    S, a = strings(), np.random.default_rng(0).normal(size=40)
-    kernels, found = KernelList.from_spec(LISTS["all"], S), []
-    for n_jobs in (1, 2):
-        bank = TrieBank.from_list(kernels, S, n_jobs=n_jobs)
-        vectors = bank.vectors()
-        vectors.add(np.arange(40), np.zeros(40), a)
-        block = bank.block(np.arange(40), np.ones(4))
-        found.append((bank.scale, vectors.q, vectors.parts(np.arange(40), a), vectors.at(bank.views), block))
-    for one, two in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, two)
-
-
 def test_memory_follows_the_support_and_the_limit():
     X, _ = make_splice(400, random_state=0)
     kernels = KernelList.from_spec([("s", WeightedDegreeShift(20, 1))], X)
@@ -208,42 +160,3 @@ def test_memory_follows_the_support_and_the_limit():
 def test_kernels_without_positions_are_refused():
     S = strings()
     assert TrieBank.from_list(KernelList.from_spec([Spectrum(3, unknown="ignore"), WeightedDegree(3)], S), S) is None
-
-
-PROBLEMS = {
-    "overlap": [("a", WeightedDegree(6)), ("b", Degree(1)), ("c", WeightedDegree(3, 10, 25))],
-    "shift": [shift(5, 3, 0, 18), shift(5, 1, 18), ("wd", WeightedDegree(8))],
-}
-
-
-def problem_pair(kind, regularizer, intercept=True, n=100):
-    """The same problem on explicit features and on matrices."""
-    X, y = make_splice(n, length=41, positives=0.3, random_state=0)
-    kernels, loss = KernelList.from_spec(PROBLEMS[kind], X), losses.get("hinge")
-    stack = np.stack([k(X) for k in kernels.kernels], axis=2)
-    banks = TrieBank.from_list(kernels, X, n_jobs=2), DenseBank(stack)
-    return (Problem(b, y[None].astype(float), loss, regularizer, costs(loss, n, 1.0), intercept) for b in banks)
-
-
-@pytest.mark.parametrize("kind", PROBLEMS)
-@pytest.mark.parametrize("p, intercept", [(1, False), (2, True)])
-def test_coordinate_finds_what_newton_finds_on_matrices(kind, p, intercept):
-    explicit, dense = problem_pair(kind, LpNorm(p), intercept)
-    assert_agree(dense, solve(explicit, "coordinate", tol=2e-7), solve(dense, "newton", tol=1e-7))
-
-
-@pytest.mark.parametrize("kind", PROBLEMS)
-def test_chunking_runs_on_tries(kind):
-    explicit, dense = problem_pair(kind, LpNorm(2))
-    one, two = solve(explicit, "chunking", tol=1e-4), solve(dense, "newton", tol=1e-6)
-    assert one.converged and one.primal == pytest.approx(two.primal, rel=2e-4)
-
-
-def test_a_classifier_takes_shifts_as_features(tmp_path):
-    X, y = make_splice(200, length=41, positives=0.3, random_state=2)
-    kernels = [("shift", WeightedDegreeShift(6, 2)), ("wd", WeightedDegree(4))]
-    model = MKLClassifier(kernels, solver="coordinate", tol=1e-5, C=1.0).fit(X, y)
-    dense = MKLClassifier(kernels, solver="newton", tol=1e-6, C=1.0).fit(X, y)
-    np.testing.assert_allclose(model.decision_function(X), dense.decision_function(X), atol=5e-3)
-    model.save(tmp_path / "m.mk")
-    np.testing.assert_array_equal(load(tmp_path / "m.mk").decision_function(X), model.decision_function(X))

@@ -16,7 +16,7 @@ from manykernels.banks.words.tables import TableBank
 from manykernels.kernels import RBF, KernelList
 from manykernels.sequences import Alphabet
 from manykernels.solvers import checkpoint_file
-from manykernels.strings import GappedKmer, Mismatch, Spectrum, _words, word_table
+from manykernels.strings import GappedKmer, Mismatch, Spectrum, _words
 from manykernels.strings.word_table import WindowTable
 
 LETTERS = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY"}
@@ -201,35 +201,6 @@ def test_both_strands_have_the_same_decision_to_the_last_bit(kernel):
         model = MKLClassifier(kernel.set_params(reverse_complement=True), C=1.0, features=features).fit(X, y)
         other = [reverse_complement(x) for x in new]
         np.testing.assert_array_equal(model.decision_function(new), model.decision_function(other))
-
-
-def test_threads_do_not_change_products(monkeypatch):
-    monkeypatch.setattr(word_table, "MIN_LANE_LETTERS", 100)
-    monkeypatch.setattr(tables, "LOOK_UP_ROWS", 7)
-    X = texts([50] * 40)
-    one, three = (
-        TableBank.from_list(KernelList.from_spec([GappedKmer(6, 4)], X), X, n_jobs=jobs).products(
-            np.ones((1, 40)), np.arange(40)
-        )
-        for jobs in (1, 3)
-    )
-    np.testing.assert_array_equal(one, three)
-
-
-@pytest.mark.parametrize("loss", ["squared", "epsilon_insensitive", "huber"])
-def test_scores_are_learned_by_products_as_by_pairs(loss, monkeypatch):
-    """Issue 14, Build 9."""
-    monkeypatch.setattr(explicit, "MAX_BUILT_EXAMPLES", 10)
-    X, y = motif(80)
-    scores = y + np.random.default_rng(0).normal(size=80) / 10
-    kernels = [GappedKmer(6, 4, reverse_complement=True), Mismatch(5, 1, reverse_complement=True)]
-    options = dict(C=1.0, loss=loss, tol=1e-5, normalize="spherical")
-    pairs = MKLRegressor(kernels, features="never", **options).fit(X, scores)
-    monkeypatch.setattr(tables, "PRODUCTS", 0)
-    products = MKLRegressor(kernels, **options).fit(X, scores)
-    assert isinstance(products.predictor_.bank, TableBank) and products.duality_gap_ <= 1e-5
-    new = motif(20, seed=1)[0]
-    np.testing.assert_allclose(products.predict(new), pairs.predict(new), atol=0.01)
 
 
 def test_smooth_losses_are_multiplied_with_from_fewer_examples_on(monkeypatch):

@@ -10,7 +10,7 @@ from manykernels.banks import DenseBank
 from manykernels.inner import InnerProblem, matrix_free, systems
 from manykernels.inner.adjusted import AdjustedProblem
 from manykernels.inner.coupled import CoupledProblem
-from manykernels.inner.matrix_free import MatrixFreeProblem, conjugate_gradients
+from manykernels.inner.matrix_free import MatrixFreeProblem
 from manykernels.inner.systems import Damped, Free, HalfHessian, cut_out, matvec
 from manykernels.problem import Problem, covariate_basis
 from manykernels.regularizers import LpNorm
@@ -196,37 +196,6 @@ def test_systems_of_any_free_variables_are_solved_by_factors_and_by_gradients(eq
         )
 
 
-@pytest.mark.parametrize("equality", [True, False])
-def test_conjugate_gradients_go_on_until_every_row_is_solved(equality):
-    """One row is solved before the first step, one after it, and one needs all."""
-    rng = np.random.default_rng(9)
-    K, h = make(9, 20)[0].sum(axis=0), rng.uniform(0.2, 3.0, 20)
-    A, X = K + np.diag(1 / h), rng.normal(size=(3, 20))
-    R = X @ A + np.array([[0.0], [1e-9], [1.0]]) * rng.normal(size=(3, 20))
-    found, definite = conjugate_gradients(Matrix(K), h, R, X, equality, 1e-18, 200)
-    expected = np.linalg.solve(A, R.T).T
-    if equality:
-        ones = np.linalg.solve(A, np.ones(20))
-        expected = expected - np.outer((expected - X).sum(axis=1) / ones.sum(), ones)
-    assert definite
-    np.testing.assert_allclose(found, expected, atol=1e-7)
-
-
-@pytest.mark.parametrize("total", [0.0, 0.4])
-def test_a_sum_that_is_off_is_set_right_with_its_outputs(total):
-    rng, size = np.random.default_rng(10), 12
-    K = make(10, size)[0].sum(axis=0)
-    inner = InnerProblem(losses.get("epsilon_insensitive"), rng.normal(size=size), np.full(size, 1.0), True)
-    a = np.clip(rng.normal(size=size), -0.8, 0.8)
-    a[3] += total + 1e-3 - a.sum()
-    a[3], a[5] = 0.1, a[5] + a[3] - 0.1
-    found, outputs = inner._balance(K, a.copy(), K @ a + 0.7, total)
-    assert np.count_nonzero(found != a) == 1 and found.sum() == pytest.approx(total, abs=1e-12)
-    np.testing.assert_allclose(outputs, K @ found + 0.7, atol=1e-12)
-    inner.intercept = False
-    np.testing.assert_array_equal(inner._balance(K, a.copy(), K @ a, total)[0], a)
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_objective_of_an_inner_problem_has_its_shift_once(loss):
     """½ aᵀK a + shiftᵀa + Σ c V*(−a/c), whose slope is K a + shift + linear + diagonal a for a quadratic conjugate."""
@@ -240,63 +209,3 @@ def test_the_objective_of_an_inner_problem_has_its_shift_once(loss):
     np.testing.assert_allclose(inner.outputs(K, a), K @ a + shift, atol=1e-12)
     value = 0.5 * a @ K @ a + shift @ a + c @ V.conjugate(y, -a / c)
     assert inner.objective(a, K @ a + shift) == pytest.approx(value, rel=1e-12)
-
-
-def test_the_curvature_of_a_coupled_loss_is_known_at_a_warm_start():
-    """Where the start is the optimum no Newton step is taken, and the system is made on request."""
-    Ks, y, c, E, V = strata_problem(True)
-    K, free = Ks.sum(axis=0), np.ones(len(y), bool)
-    inner = CoupledProblem(V, y, c, 1, E)
-    a = inner.solve(K, np.zeros(len(y)), 1e-12)[0]
-    first = inner.half_hessian(K, free, Ks @ a)
-    again = CoupledProblem(V, y, c, 1, E)
-    assert again.solve(K, a, 1e-6)[3] <= 1e-6 and again.system_at is None
-    found, expected = (half.Z.T @ half.Z for half in (again.half_hessian(K, free, Ks @ a), first))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 * np.abs(expected).max())
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-def test_the_curvature_without_a_matrix_is_that_with_one(intercept):
-    rng, size = np.random.default_rng(12), 30
-    Ks, y = make(12, size)
-    K, c = Ks.sum(axis=0), rng.uniform(0.3, 2.0, size)
-    free = rng.random(size) < 0.5
-    index, B = np.flatnonzero(free), rng.normal(size=(3, free.sum()))
-    inner = MatrixFreeProblem(losses.get("squared_hinge"), y, c, intercept)
-    half, d = inner.half_hessian(Matrix(K), free, B), inner.diagonal[index]
-    d = np.maximum(d, 1e-3 * np.mean(np.diag(K)[index]))
-    P = np.linalg.inv(K[np.ix_(index, index)] + np.diag(d))
-    if intercept:
-        P -= np.outer(P.sum(axis=1), P.sum(axis=0)) / P.sum()
-    expected = B @ P @ B.T
-    np.testing.assert_allclose(half.Z.T @ half.Z, expected, rtol=0, atol=0.05 * np.abs(expected).max())
-    np.testing.assert_allclose(half.response(np.eye(3)[0]), -P @ B[0], rtol=0, atol=0.05 * np.abs(P @ B[0]).max())
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive", "huber", "quantile"])
-def test_newton_steps_on_the_free_variables_end_at_the_optimum_nearby(loss, intercept):
-    """From free variables moved a little, of either sign: the sides of their kinks are known."""
-    rng, V, size = np.random.default_rng(13), losses.get(loss), 24
-    Ks, y = make(13, size, real=V.targets == "real")
-    K, c = Ks.sum(axis=0) + 0.1 * np.eye(size), rng.uniform(0.5, 2.0, size)
-    inner = InnerProblem(V, y, c, intercept)
-    best = inner.solve(K, V.start(y, c, intercept), 1e-12)[0]
-    free = np.flatnonzero(inner.free(best))
-    assert len(free) > 2
-    move = np.zeros(size)
-    move[free] = rng.normal(size=len(free))
-    move[free] -= move[free].mean() if intercept else 0.0
-    room = np.minimum(np.minimum(inner.hi - best, best - inner.lo), np.where(best == 0, np.inf, np.abs(best)))
-    start = best + 0.3 * np.min(room[free] / np.abs(move[free])) * move
-    found = inner._active_set(K, start.copy(), inner._gradient(K, start))
-    np.testing.assert_allclose(found, best, atol=1e-5)
-
-
-def test_a_repaired_point_moves_by_the_room_of_each_variable():
-    inner = InnerProblem(losses.get("epsilon_insensitive"), np.zeros(4), np.array([1.0, 2.0, 1.0, 4.0]), True)
-    a = np.array([0.5, -1.0, 0.25, 2.0])
-    for lack in (0.7, -0.7):
-        room = inner.hi - a if lack > 0 else a - inner.lo
-        moved = inner.repair(a.copy(), a.sum() + lack)
-        np.testing.assert_allclose(moved - a, lack * room / room.sum(), atol=1e-12)

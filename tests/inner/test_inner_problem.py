@@ -5,10 +5,10 @@ import pytest
 from problems import make, small_problem
 
 from manykernels import losses
-from manykernels.inner import InnerProblem, adjusted, matrix_free, systems
+from manykernels.inner import InnerProblem, adjusted
 from manykernels.inner import problem as inner_module
-from manykernels.inner.matrix_free import MatrixFreeProblem, Operator, conjugate_gradients
-from manykernels.inner.systems import Free, HalfHessian
+from manykernels.inner.matrix_free import Operator, conjugate_gradients
+from manykernels.inner.systems import HalfHessian
 from manykernels.regularizers import LpNorm
 
 
@@ -37,22 +37,6 @@ def test_the_half_hessian_gives_the_derivatives_in_the_weights(loss, intercept):
         np.testing.assert_allclose(H[m], -0.5 * (q[0] - q[1]) / 2e-4, rtol=0, atol=1e-3 * np.abs(H).max())
         moved = (sides[0] - sides[1])[half.index] / 2e-4
         np.testing.assert_allclose(half.response(step / 1e-4), moved, rtol=0, atol=1e-3 * np.abs(moved).max())
-
-
-@pytest.mark.parametrize("large", [5, 10**4], ids=["conjugate gradients", "Cholesky"])
-@pytest.mark.parametrize("equality", [True, False])
-def test_the_system_of_the_free_variables_is_solved_either_way(large, equality, monkeypatch):
-    """(K_FF + D_F) x + β 1 = r for some β, and Σ x = s; then K may lack a constant, and need not be definite."""
-    monkeypatch.setattr(systems, "MAX_FACTORED_VARIABLES", large)
-    Ks, _ = make(0, n=40)
-    rng, K, index = np.random.default_rng(0), Ks.sum(axis=0) - (10.0 if equality else 0.0), np.arange(1, 40, 3)
-    diagonal, r = rng.random(40), rng.normal(size=len(index))
-    x, _ = Free(K, index, diagonal, equality).solve(r, 0.7)
-    left = r - (K[np.ix_(index, index)] + np.diag(diagonal[index])) @ x
-    if equality:
-        assert x.sum() == pytest.approx(0.7, abs=1e-8)
-        left -= left.mean()
-    np.testing.assert_allclose(left, 0, atol=1e-7)
 
 
 @pytest.mark.parametrize("loss, total", [("hinge", 0.0), ("one_class", 1.0), ("epsilon_insensitive", 0.3)])
@@ -134,21 +118,6 @@ def test_conjugate_gradients_solve_a_system_in_as_many_steps_as_it_has_eigenvalu
         r = np.vstack([r, X.sum(axis=1)])
     np.testing.assert_allclose(x.T, np.linalg.solve(A, r)[:60], rtol=0, atol=1e-6)
     assert definite
-
-
-@pytest.mark.parametrize("direct", [0, 1200], ids=["conjugate gradients", "Cholesky"])
-@pytest.mark.parametrize("nu", [0.1, 0.3, 0.7])
-def test_one_class_without_a_matrix_is_that_with_one(nu, direct, monkeypatch):
-    """Issue 11, point 24. Σa = 1: points that leave the box are moved back onto that sum, and the gap reached."""
-    monkeypatch.setattr(matrix_free, "MAX_FACTORED_VARIABLES", direct)
-    loss, c, y = losses.get("one_class"), np.full(40, 1 / (40 * nu)), np.ones(40)
-    K = make(n=40)[0].sum(axis=0)
-    start = loss.start(y, c, True)
-    a, outputs, b, gap = MatrixFreeProblem(loss, y, c, True).solve(Matrix(K), start, 1e-7)
-    known, _, level, _ = InnerProblem(loss, y, c, True).solve(K, start, 1e-9)
-    assert gap <= 1e-7 and a.sum() == pytest.approx(1, rel=1e-9)
-    assert a @ K @ a == pytest.approx(known @ K @ known, rel=1e-4) and b == pytest.approx(level, rel=1e-2)
-    np.testing.assert_allclose(outputs, K @ a, atol=1e-9)
 
 
 def test_few_factors_solve_a_problem_with_many_free_variables(monkeypatch):

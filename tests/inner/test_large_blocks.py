@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from manykernels._threads import slices
 from manykernels.inner import systems
-from manykernels.inner.systems import Damped, Free, HalfHessian, cut_out, matvec, raise_all
+from manykernels.inner.systems import Damped, Free, HalfHessian, cut_out, matvec
 
 N = 1103
 rng = np.random.default_rng(2)
@@ -37,15 +36,6 @@ def test_parts_of_a_matrix_are_copied_in_slices(serial, monkeypatch):
             found = cut_out(K, rows, dtype, 2)
             assert found.dtype == dtype
             np.testing.assert_array_equal(found, K[np.ix_(rows, rows)].astype(dtype))
-
-
-def test_a_lift_reaches_every_slice():
-    parts, E = slices(N, 4), rng.normal(size=(N, 2))
-    for more in (1.0, E @ E.T):
-        for dtype in (np.float32, np.float64):
-            A = np.zeros((N, N), dtype)
-            raise_all(A, 0.7, more, parts, 2)
-            np.testing.assert_allclose(A, np.zeros((N, N)) + 0.7 * more, rtol=1e-5)
 
 
 @pytest.mark.parametrize("single", [False, True])

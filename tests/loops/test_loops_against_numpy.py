@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from compiled import compiled_only
 
-from manykernels.loops import degree, elementwise, features, lp_projection, strings, word_pairs, words
+from manykernels.loops import degree, elementwise, lp_projection, rows, strings, word_pairs, words
 from manykernels.loops.box_qp import pair_steps
 
 rng = np.random.default_rng(0)
@@ -220,5 +220,5 @@ def test_rows_of_any_length_go_to_the_sphere_of_each_kernel():
     """Also rows of tiny numbers, and explicit zeros, which stay."""
     data = np.array([3e-9, 4e-9, 2.0, 0.0, 0.0, -5.0, 1e-5])
     indices, indptr, kern = np.array([0, 1, 3, 0, 1, 2, 3]), np.array([0, 3, 3, 5, 7]), np.array([0, 0, 1, 1])
-    features.to_sphere(data, indices, indptr, kern)
+    rows.to_sphere(data, indices, indptr, kern)
     np.testing.assert_allclose(data, [0.6, 0.8, 1.0, 0.0, 0.0, -1.0, 2e-6], rtol=1e-9, atol=1e-15)

@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
-from manykernels.banks import _feature_rows, _stack, dense
-from manykernels.banks._feature_rows import as_rows
+from manykernels.banks import _stack, dense
 from manykernels.banks._stack import Stack
 from manykernels.banks.dense import DenseBank
-from manykernels.loops import rows
 from manykernels.loops.box_qp import single_steps
 
 f4, f8 = np.float32, np.float64
@@ -106,66 +103,6 @@ def test_the_survey_of_many_examples_has_the_variance_and_sees_every_skewed_entr
             bad[at] += 3.0
             with pytest.raises(ValueError, match=f"not symmetric in kernel 'kernel {at[2]}'"):
                 DenseBank(bad, weights=w)
-
-
-@pytest.mark.parametrize("dtype", [f4, f8])
-@pytest.mark.parametrize("count", [0, 1, 3, 8, 13])
-def test_rows_are_gathered_and_added_between_two_columns(count, dtype):
-    """Eight rows at a time, with a rest; blocks of 1,024 columns."""
-    rng = np.random.default_rng(count)
-    K = rng.normal(size=(20, 1100)).astype(dtype)
-    some, x = rng.permutation(20)[:count], rng.normal(size=count).astype(dtype)
-    close = dict(rtol=0, atol=1e-5 if dtype == f4 else 1e-13)
-    for low, high in ((0, 1100), (7, 1090), (1050, 1060), (5, 5)):
-        for own in (x, x.astype(f8)):
-            out = np.ones(1100)
-            rows.add_rows(K, some, own, low, high, out)
-            expected = np.ones(1100)
-            expected[low:high] += x.astype(f8) @ K[some, low:high].astype(f8)
-            np.testing.assert_allclose(out, expected, **close)
-    columns, out = rng.permutation(1100)[:9], np.empty((count, 9), f8)
-    rows.gather(K, some, columns, out)
-    np.testing.assert_array_equal(out, K[np.ix_(some, columns)])
-
-
-@pytest.mark.parametrize("spherical", [False, True])
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("n", [1, 5, 23])
-def test_rows_of_features_are_those_of_a_matrix(n, sparse, spherical, monkeypatch):
-    """Blocks of 4 rows with a rest; rows without entries, kernels of one column, columns that are full or empty."""
-    monkeypatch.setattr(_feature_rows, "FEATURE_ROWS", 4)
-    monkeypatch.setattr(_feature_rows.blocks, "__defaults__", (4,))
-    rng, first = np.random.default_rng(n), np.array([0, 3, 4, 9, 14])
-    F = np.where(rng.random((n, 14)) < 0.3, rng.normal(size=(n, 14)), 0.0)
-    F[:, 5], F[:, 7], F[n // 2] = rng.normal(size=n), 0.0, 0.0
-    parts = [F[:, :4], sp.csr_array(F[:, 4:])] if n % 2 else [F]
-    rows_ = as_rows(parts, first, spherical, sparse)
-    if spherical:
-        norms = np.sqrt(np.add.reduceat(F**2, first[:-1], axis=1))
-        F = F / np.repeat(np.where(norms > 0, norms, 1.0), np.diff(first), axis=1)
-    some, w, v = rng.permutation(n)[: max(1, 2 * n // 3)], rng.random(14), rng.normal(size=14)
-    weights, mean = rng.random(n), rng.normal(size=14)
-    weights, w[[2, 6]] = weights / weights.sum(), 0.0
-
-    def close(found, expected):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-
-    def sums(values):
-        return np.add.reduceat(values, first[:-1], axis=1)
-
-    assert rows_.sparse == sparse
-    close(rows_.F.toarray() if sparse else rows_.F, F)
-    close(rows_.squares(weights), weights @ F**2)
-    close(rows_.squares(weights, mean), weights @ (F - mean) ** 2)
-    close(rows_.own(first), sums(F**2))
-    for jobs in (1, 2):
-        close(rows_.add(some, v[: len(some)] if len(some) <= 14 else np.resize(v, len(some)), jobs),
-              np.resize(v, len(some)) @ F[some])  # fmt: skip
-        close(rows_.look_up(some, v, jobs), F[some] @ v)
-        for weight in (w, np.ones(14)):
-            close(rows_.gram(some, weight, jobs), (F[some] * weight) @ F[some].T)
-            close(rows_.between(rows_.take(some), weight, jobs), (F * weight) @ F[some].T)
-    close(rows_.parts(some, v, first), sums(F[some] * v))
 
 
 @pytest.mark.parametrize("n", [1, 2, 9])

@@ -15,7 +15,6 @@ from ..kernels.pair_blocks import span
 from .explicit import len_of
 
 MAX_CSR_DENSITY = 0.2  # share of nonzero entries up to which CSR is faster
-DENSE_COLUMN_DIVISOR = 3  # a column with entries in more than one of three rows is treated as dense
 FEATURE_ROWS = 1024  # of a block
 ROWS_PER_THREAD = 512  # of features that are computed, at a time
 
@@ -117,7 +116,7 @@ class SparseRows:
         return self.F.data, self.F.indices, self.F.indptr
 
     def on_sphere(self, first):
-        from ..loops.features import to_sphere
+        from ..loops.rows import to_sphere
 
         F = self.F.copy()
         to_sphere(F.data, F.indices, F.indptr, np.repeat(np.arange(len(first) - 1), np.diff(first)))
@@ -137,20 +136,20 @@ class SparseRows:
         return inside + np.maximum(zeros, 0.0) * mean**2
 
     def add(self, rows, delta, n_jobs):
-        from ..loops.features import add
+        from ..loops.rows import add_entries
 
         def block(part):
             v = np.zeros(self.F.shape[1])
-            add(*self.arrays, rows[part], delta[part], v)
+            add_entries(*self.arrays, rows[part], delta[part], v)
             return v
 
         return sum(run_blocks(block, blocks(len(rows), max(FEATURE_ROWS, len(rows) // 4 + 1)), n_jobs))
 
     def look_up(self, rows, w, n_jobs):
-        from ..loops.features import look_up
+        from ..loops.rows import look_up_entries
 
         out = np.empty(len(rows))
-        run_blocks(lambda block: look_up(*self.arrays, rows[block], w, out[block]), blocks(len(rows)), n_jobs)
+        run_blocks(lambda block: look_up_entries(*self.arrays, rows[block], w, out[block]), blocks(len(rows)), n_jobs)
         return out
 
     def parts(self, rows, v, first):
@@ -161,13 +160,14 @@ class SparseRows:
         return _sums(self.F, self.F.data**2, first)
 
     def gram(self, rows, w, n_jobs):
-        from ..loops.features import add_products, gather, mirror
+        F, K = self.F[rows], np.empty((len(rows), len(rows)))
+        F.data *= np.sqrt(w[F.indices])
+        columns = F.T.tocsr()
 
-        first = np.zeros(len(w) + 2, np.int64)
-        owner, value, G = gather(*self.arrays, rows, w, max(len(rows) // DENSE_COLUMN_DIVISOR, 1), first)
-        K, parts = _square(G, n_jobs), blocks(len(rows), FEATURE_ROWS // 4)
-        run_blocks(lambda b: add_products(first, owner, value, b.start, b.stop, K), parts, n_jobs)
-        mirror(K)
+        def block(part):
+            K[part] = (F[part] @ columns).toarray()
+
+        run_blocks(block, blocks(len(rows), FEATURE_ROWS // 4), n_jobs)
         return K
 
     def between(self, other, w, n_jobs):

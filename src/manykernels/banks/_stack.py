@@ -198,7 +198,29 @@ def _mirror(K):
             K[cols, rows] = K[rows, cols].T
 
 
-class FileStack(Stack):
+class ByKernel(Stack):
+    """A stack whose sums and products go kernel by kernel: `blocks` yields (where, S_m[rows[where], cols])."""
+
+    def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
+        out, own = np.zeros((len(rows), len(cols)), dtype), np.result_type(self.array.dtype, dtype)
+        for m in np.flatnonzero(w):
+            for where, block in self.blocks(m, rows, cols):
+                block = block.astype(own, copy=False)
+                if shift is not None:
+                    block -= own.type(shift[m])
+                block *= own.type(w[m])
+                out[where] += block
+        return out
+
+    def products(self, A, cols, rows, kernels, shift, n_jobs=None, symmetric=False):
+        A, out = np.ascontiguousarray(A, dtype=np.float64), np.empty((len(A), len(kernels), len(rows)))
+        for k, m in enumerate(kernels):
+            for where, block in self.blocks(m, rows, cols):
+                out[:, k, where] = A @ block.astype(np.float64, copy=False).T
+        return out
+
+
+class FileStack(ByKernel):
     """The same for files: `array` is a `MatrixFiles`, which passes read kernel by kernel, some megabytes at a time."""
 
     on_disk = True
@@ -217,57 +239,28 @@ class FileStack(Stack):
         return self.array[:, 0].T
 
     def gather(self, m, rows, out):
-        at = 0
+        for where, block in self.blocks(m, rows, rows):
+            out[where] = block
+
+    def blocks(self, m, rows, cols):
+        at, cols = 0, _all(cols, self.shape[1])
         for part in self.array.blocks(rows):
-            out[at : at + len(part)] = self.array.read(m, part, rows)
+            yield slice(at, at + len(part)), self.array.read(m, part, cols)
             at += len(part)
 
-    def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
-        out = np.zeros((len(rows), len(cols)), dtype)
-        own = np.result_type(self.array.dtype, dtype)
-        cols = _all(cols, self.shape[1])
-        for m in np.flatnonzero(w):
-            at = 0
-            for part in self.array.blocks(rows):
-                block = self.array.read(m, part, cols).astype(own, copy=False)
-                if shift is not None:
-                    block -= own.type(shift[m])
-                block *= own.type(w[m])
-                out[at : at + len(part)] += block
-                at += len(part)
-        return out
 
-    def products(self, A, cols, rows, kernels, shift, n_jobs=None, symmetric=False):
-        A = np.ascontiguousarray(A, dtype=np.float64)
-        out, cols = np.empty((len(A), len(kernels), len(rows))), _all(cols, self.shape[1])
-        for k, m in enumerate(kernels):
-            at = 0
-            for part in self.array.blocks(rows):
-                block = self.array.read(m, part, cols).astype(np.float64, copy=False)
-                out[:, k, at : at + len(part)] = A @ block.T
-                at += len(part)
-        return out
-
-
-class RootedStack(Stack):
+class RootedStack(ByKernel):
     """The matrices of a stack times `left` (M, n) and `right` (M, n'), 1/√k_m(x, x), in `combined` and `products`."""
 
     def __init__(self, stack, left, right):
         vars(self).update(vars(stack))
         self.on_disk, self.left, self.right = stack.on_disk, left, right
 
-    def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
-        out = np.zeros((len(rows), len(cols)), dtype)
-        for m in np.flatnonzero(w):
-            block = self.matrix(m)[np.ix_(rows, cols)]
-            out += (w[m] * block * self.left[m][rows, None] * self.right[m][cols]).astype(dtype)
-        return out
+    def combined(self, w, rows, cols, dtype, *order, **options):
+        return super().combined(w, rows, cols, dtype)  # the shift is that of other matrices
 
-    def products(self, A, cols, rows, kernels, shift, n_jobs=None, symmetric=False):
-        out = np.empty((len(A), len(kernels), len(rows)))
-        for k, m in enumerate(kernels):
-            out[:, k] = (A * self.right[m][cols]) @ self.matrix(m)[np.ix_(rows, cols)].T * self.left[m][rows]
-        return out
+    def blocks(self, m, rows, cols):
+        yield slice(None), self.matrix(m)[np.ix_(rows, cols)] * self.left[m][rows, None] * self.right[m][cols]
 
 
 def _all(cols, n):

@@ -277,8 +277,7 @@ class DenseBank(Bank):
         root = None if self._root is None else self._root[:, support]
         removed = self.removed if any(U.shape[1] for U in self.removed) else None
         predictor = DensePredictor(np.asarray(support), self.n, self.scale, root, self.n_jobs, removed)
-        if self.trained is not None:
-            predictor.trained = self.trained
+        predictor.trained = self.trained
         return predictor
 
 

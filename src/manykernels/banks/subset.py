@@ -27,7 +27,6 @@ class SubsetBank(Bank):
         weights: np.ndarray | None = None,
         normalize: str | None = "multiplicative",
     ) -> None:
-        self._kept: dict[tuple, np.ndarray] = {}
         self._sum: tuple[bytes, Any] | None = None
         self.index, self.origin, self.normalize = np.asarray(index), origin, normalize
         self.n, self.M, self.names = len(self.index), whole.M, whole.names
@@ -58,18 +57,6 @@ class SubsetBank(Bank):
 
     def combined(self, theta, rows=None, cols=None, dtype=None, shifted=False):
         return self.whole.combined(theta, self._at(rows), self._at(cols), dtype, shifted)
-
-    def matrix(self, theta, rows, dtype, shifted):
-        """Keeps the last M / 4 matrices: each fit of a path begins at the weights where its class ended before."""
-        asked = theta.tobytes(), None if rows is None else rows.tobytes(), np.dtype(dtype), shifted
-        found, others = self._kept.get(asked), {**self._kept}  # threads replace the dict, and never change it
-        others.pop(asked, None)
-        while found is None and len(others) > self.M // 4:
-            del others[next(iter(others))]
-        self._kept = others  # frees memory before the next matrix
-        found = self.combined(theta, rows, rows, dtype, shifted) if found is None else found
-        self._kept = {**self._kept, asked: found}
-        return found
 
     def summed(self, theta):
         return None if self.indefinite else SumBank.of(self, theta)

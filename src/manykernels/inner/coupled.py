@@ -16,7 +16,7 @@ from scipy.linalg import lu_factor, lu_solve
 
 from .._limits import spend
 from .problem import InnerProblem
-from .systems import blas_for
+from .systems import blas_for, symmetric_root
 
 MAX_FACTORED = 5000  # examples; above, conjugate gradients replace the factor
 MAX_GRADIENT_STEPS, GRADIENT_SHARE = 500, 1e-10  # of conjugate gradients; of the first squared residual
@@ -189,8 +189,7 @@ class WeightCurvature:
     """Z with ZᵀZ = B (I + H K)⁻¹ H Bᵀ."""
 
     def __init__(self, square):
-        value, vector = np.linalg.eigh(0.5 * (square + square.T))
-        self.Z = np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T
+        self.Z = symmetric_root(square)
 
 
 def _gap(point):

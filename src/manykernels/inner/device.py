@@ -12,6 +12,7 @@ import numpy as np
 
 from .interior_point import interior_point
 from .problem import InnerProblem
+from .systems import Free, columns
 
 if TYPE_CHECKING:
     pass
@@ -42,7 +43,7 @@ class DeviceProblem(InnerProblem):
     def _box(self, K, a, target, max_rounds):
         """Pivots, then Newton steps that never worsen the point, then for small problems an interior point."""
         a = np.array(a)
-        best = self._judged(a, self.outputs(K, a))
+        best = self._point(K, a)
         if best[-1] > target:
             best = self._pivot(K, best, target)
         for _ in range(MAX_ROUNDS):
@@ -50,8 +51,7 @@ class DeviceProblem(InnerProblem):
                 return best
             a, outputs, b, gap = best
             gradient = outputs + self.linear + self.diagonal * a
-            trial = self._active_set(K, a, gradient, FACTORS_PER_ROUND, *self._movable(a, gradient + b))
-            point = self._judged(trial, self.outputs(K, trial))
+            point = self._point(K, self._active_set(K, a, gradient, FACTORS_PER_ROUND, *self._movable(a, gradient + b)))
             best = min(best, point, key=lambda p: p[-1])
             if not point[-1] < 0.9 * gap:
                 break
@@ -92,7 +92,7 @@ class DeviceProblem(InnerProblem):
             trial[index] = np.clip(x, lo, hi)
             point = self.repair(trial, total)
             if point is not None:
-                best = min(best, self._judged(point, self.outputs(K, point)), key=lambda p: p[-1])
+                best = min(best, self._point(K, point), key=lambda p: p[-1])
             rise, fall = self._wrong(trial, slope)
             wrong, out = ~free & (rise | fall), index[(x < lo) | (x > hi)]
             if best[-1] <= target or not (wrong.any() or len(out)):
@@ -113,16 +113,12 @@ class DeviceProblem(InnerProblem):
                 point = super().repair(np.clip(a + lack * room / room.sum(), self.lo, self.hi), total)
         return point
 
-    def _judged(self, a, outputs):
-        b = self.loss.intercept(self.y, outputs, self.c) if self.intercept else 0.0
-        return a, outputs, b, self.gap(a, outputs, b)
 
-
-class DeviceSystem:
+class DeviceSystem(Free):
     """The KKT system of the free variables; damped: S (I + S K S)⁻¹ S, S = D^{−½}, exact even if D is tiny."""
 
     def __init__(self, K, index, diagonal, equality, damped):
-        self.equality, d = equality, K.new_tensor(diagonal[index])
+        self.E, d = columns(equality, len(index)), K.new_tensor(diagonal[index])
         self.root = d.rsqrt() if damped else None
         at = index_of(K, index)
         A = K[at[:, None], at]
@@ -132,22 +128,13 @@ class DeviceSystem:
             self.lower = cholesky(A, 1e-14 * float(A.diagonal().max()), False)
         else:
             self.lower = _factor(A, d, equality)
-        self.ones = self._solve(K.new_ones(len(index))) if equality else None
+        self.U = None if self.E is None else self._solve(self.E)
 
     def _solve(self, r):
         import torch
 
-        r = r if self.root is None else self.root * r
-        x = torch.cholesky_solve(r[:, None], self.lower)[:, 0]
-        return x if self.root is None else self.root * x
-
-    def solve(self, r, s=0.0):
-        """(x, β)."""
-        x = self._solve(self.lower.new_tensor(r))
-        if not self.equality:
-            return x.cpu().numpy(), 0.0
-        beta = (float(x.sum()) - s) / float(self.ones.sum())
-        return (x - beta * self.ones).cpu().numpy(), beta
+        root = 1.0 if self.root is None else self.root
+        return (root * torch.cholesky_solve((root * self.lower.new_tensor(r))[:, None], self.lower)[:, 0]).cpu().numpy()
 
 
 class DeviceHalfHessian:

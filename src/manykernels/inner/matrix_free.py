@@ -18,6 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from .._threads import limit_blas
 from .problem import InnerProblem
+from .systems import symmetric_root
 
 MAX_NEWTON_STEPS = 60
 MAX_GRADIENT_STEPS = 600  # of conjugate gradients in one Newton step
@@ -250,9 +251,7 @@ class OperatorHessian:
         d = np.maximum(diagonal[self.index], 1e-3 * max(float(np.mean(block.diagonal())), 1e-300))
         room = 1e-3 * float(np.max(np.einsum("mi,mi->m", B, B / d), initial=0.0))
         self.X, _ = conjugate_gradients(block, 1.0 / d, B, np.zeros_like(B), equality, room, MAX_GRADIENT_STEPS)
-        H = B @ self.X.T
-        value, vector = np.linalg.eigh(0.5 * (H + H.T))
-        self.Z = np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T
+        self.Z = symmetric_root(B @ self.X.T)
 
     def response(self, move):
         """The change of the free variables for a small change of the weights, da_F = −P Bᵀ dθ."""

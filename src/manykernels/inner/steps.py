@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -36,7 +37,7 @@ class Steps:
     """
 
     def __init__(self, inner, K, a, gradient):
-        from ..loops.box_qp import NOTES, TeamMemory, pair_steps, single_steps
+        from ..loops.box_qp import NOTES, TeamMemory, lead, pair_steps, single_steps
         from ..loops.team import GATE
 
         self.block = K, a, gradient, inner.diagonal, inner.kink, inner.lo, inner.hi, MIN_VIOLATION
@@ -47,6 +48,7 @@ class Steps:
         if self.threads > 1:
             notes, work = np.zeros((self.threads, *NOTES)), np.empty((3, len(a)))
             self.shared = TeamMemory(self.threads, np.zeros(GATE, np.int64), notes, work)
+            self.together = partial(lead, self.shared, *self.block)
 
     def __enter__(self):
         if self.threads > 1:
@@ -77,7 +79,7 @@ class Steps:
             if violation > MIN_VIOLATION:
                 team = self._by_team(part)
                 began = perf_counter()
-                done, violation, beta = self._together(steps) if team else self.alone(*self.block, steps)
+                done, violation, beta = self.together(steps) if team else self.alone(*self.block, steps)
                 self.pace[team] = (perf_counter() - began) / max(done, 1)
         if self.pause > 0:
             self.pause -= 1
@@ -90,8 +92,3 @@ class Steps:
         if self.threads == 1 or (part == 0 and np.isinf(self.pace[False])):
             return False
         return (part == 1 and self.pause == 0) or self.pace[True] < self.pace[False]
-
-    def _together(self, steps):
-        from ..loops.box_qp import lead
-
-        return lead(self.shared, *self.block, steps)

@@ -102,6 +102,12 @@ class HalfHessian:
         return -solve_triangular(self.lower, self.Z @ move, lower=True, trans="T", check_finite=False)
 
 
+def symmetric_root(square):
+    """Z with ZᵀZ = `square`, (M, M) and positive semidefinite up to rounding."""
+    value, vector = np.linalg.eigh(0.5 * (square + square.T))
+    return np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T
+
+
 def columns(equality, size):
     """E of the constraints Eᵀx = s: ones (size,) for True, None for False, or the array (size, k) itself."""
     if isinstance(equality, np.ndarray):

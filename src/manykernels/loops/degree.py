@@ -25,13 +25,7 @@ WordValues = namedtuple("WordValues", "direct table nodes depth begin ids")
 def letters(data, starts, bits, position, out):
     """The code of each sequence at one position."""
     for i in range(len(starts)):
-        s = starts[i]
-        if bits == 8:
-            out[i] = data[s + position]
-        elif bits == 4:
-            out[i] = (data[s + (position >> 1)] >> ((position & 1) << 2)) & 15
-        else:
-            out[i] = (data[s + (position >> 2)] >> ((position & 3) << 1)) & 3
+        out[i] = _letter(data, starts[i], bits, position)
 
 
 @njit(**OPTIONS)

@@ -12,23 +12,13 @@ cache checks only this file: touch it when `degree._letter` changes.
 """
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from . import OPTIONS
 from .degree import _letter
+from .strings import _leading
 
 MAX_SCANNED_PLACES = 6  # up to which a linear scan replaces binary search
-
-
-@intrinsic
-def _leading(typing_context, word):
-    """The number of zeros above the highest bit set in a uint64, 64 for 0."""
-
-    def generate(context, builder, signature, args):
-        return builder.ctlz(args[0], context.get_constant(types.boolean, False))
-
-    return types.uint64(types.uint64), generate
 
 
 @njit(**OPTIONS)

@@ -44,12 +44,12 @@ def n_strands(reader):
 
 
 @njit(**INNER)
-def buffers(lengths, rows, reader, most, least):
-    """Memory to spell up to `most` strings at a time, at least `least`, as fits in the cache."""
+def buffers(lengths, rows, reader, most):
+    """Memory to spell up to `most` strings at a time, at least one, as fits in the cache."""
     longest, k, strands = 1, reader.places.shape[1], n_strands(reader)
     for r in range(len(rows)):
         longest = max(longest, lengths[rows[r]])
-    most = strands * max(least, min(most, MAX_CODES // (k * longest * strands)))
+    most = strands * max(ONE, min(most, MAX_CODES // (k * longest * strands)))
     letters, codes = np.empty((most, longest), np.uint8), np.empty((most, k, longest), np.int64)
     return Spelled(letters, np.empty(most, np.int64), np.empty(most, np.bool_), codes)
 
@@ -220,7 +220,7 @@ def visit(text, rows, reader, values, delta, out):
     Channels outside, rows inside, so that the values of a channel stay in cache.
     """
     size, channels, places, moves = reader.size, reader.channels, reader.places, reader.moves
-    spelled, strands = buffers(text.lengths, rows, reader, len(rows), ONE), n_strands(reader)
+    spelled, strands = buffers(text.lengths, rows, reader, len(rows)), n_strands(reader)
     letters, counts, all_known, codes = spelled
     place, sign, most = np.empty(letters.shape[1], np.int64), np.empty(letters.shape[1]), len(letters) // strands
     for low in range(0, len(rows), most):
@@ -274,7 +274,7 @@ def add_at(place, sign, n, step, values):
 @njit(**OPTIONS)
 def places_of(text, rows, reader, begin, place, sign):
     """Place and sign of every word of each row, from begin_r on; the words of channel c before those of c + 1."""
-    channels, spelled, strands = reader.channels, buffers(text.lengths, rows, reader, ONE, ONE), n_strands(reader)
+    channels, spelled, strands = reader.channels, buffers(text.lengths, rows, reader, ONE), n_strands(reader)
     for r in range(len(rows)):
         read(text, rows[r : r + 1], reader, spelled)
         at = begin[r]
@@ -284,108 +284,3 @@ def places_of(text, rows, reader, begin, place, sign):
             for s in range(0, strands, channels[c].step):
                 find(s, n, reader, c, spelled, place[at:], sign[at:])
                 at += n
-
-
-@njit(**OPTIONS)
-def norms(text, rows, reader, times, out):
-    """out_r += Σ_c weight_c Σ_w (occurrences of w in row r)²; `times` are zeros, one for every word, or empty.
-
-    Channels are of kind MAP with first = 0, so that places are words.
-    """
-    channels, spelled, strands = reader.channels, buffers(text.lengths, rows, reader, len(rows), ONE), n_strands(reader)
-    letters, counts = spelled.letters, spelled.counts
-    word, sign = np.empty(strands * letters.shape[1], np.int64), np.empty(strands * letters.shape[1])
-    most = len(letters) // strands
-    for low in range(0, len(rows), most):
-        some = rows[low : low + most]
-        read(text, some, reader, spelled)
-        for c in range(len(channels)):
-            channel = channels[c]
-            spell(strands * len(some), reader, c, spelled)
-            for i in range(len(some)):
-                found, n = np.int64(0), max(counts[strands * i] - channel.span + 1, 0)
-                for s in range(0, strands, channel.step):
-                    find(strands * i + s, n, reader, c, spelled, word[found:], sign[found:])
-                    found += n
-                out[low + i] += channel.weight * squares(word, sign, found, times)
-
-
-@njit(**OPTIONS)
-def squares(word, sign, n, times):
-    """Σ (sign · occurrences)² of the words, by `times` if it has a place for each word, else by sorting."""
-    total = 0
-    if len(times) > 0:
-        for p in range(n):
-            code, one = np.uint64(word[p]), np.int64(sign[p])  # 0 or 1
-            total += np.int64(np.rint(sign[p] * sign[p])) * (2 * times[code] + 1)
-            times[code] += one
-        for p in range(n):
-            times[np.uint64(word[p])] = 0
-        return total
-    for least in (0.0, 1.0):  # words that are their own reverse complement count twice
-        if least == 1.0 and not np.any(sign[:n] > least):
-            break
-        run, last = 0, -1
-        for code in np.sort(np.where(sign[:n] > least, word[:n], -1)):
-            if code >= 0:
-                run = run + 1 if code == last else 1
-                last = code
-                total += 2 * run - 1
-    return total
-
-
-@njit(**INNER)
-def _count_pairs(ends, owner, code, alone, times, R, count):
-    """count[i R + j] += the common words of rows i and j, from buckets of words with these ends, each `times`."""
-    begin = 0
-    for end in ends:
-        for e in range(begin + 1, end):
-            mine, one = owner[e] * R, times[e]
-            for f in range(begin, e):
-                if alone or code[f] == code[e]:
-                    count[mine + owner[f]] += one
-        begin = end
-
-
-@njit(**OPTIONS)
-def gram(text, rows, reader, buckets, out):
-    """out += Σ_c weight_c · (common words of channel c), (|rows|, |rows|), without the diagonal.
-
-    Words are sorted into buckets, their number a power of 2; channels are of kind MAP with first = 0. Weights of
-    neighbouring channels are mostly equal: their pairs are counted together.
-    """
-    R, first, size, channels = len(rows), np.empty(buckets + 2, np.int64), reader.size, reader.channels
-    spelled, strands = buffers(text.lengths, rows, reader, R, R), n_strands(reader)
-    letters, counts = spelled.letters, spelled.counts
-    word, sign, box = np.empty(letters.shape, np.int64), np.empty(letters.shape[1]), np.empty(letters.shape, np.uint64)
-    count, owner, code = np.zeros(R * R, np.int64), np.empty(letters.size, np.uint64), np.empty(letters.size, np.int64)
-    times, twice = np.empty(letters.size, np.int64), np.zeros(letters.shape, np.bool_)
-    read(text, rows, reader, spelled)
-    for c in range(len(channels)):
-        channel = channels[c]
-        spell(strands * R, reader, c, spelled)
-        first[:] = 0
-        for r in range(0, strands * R, channel.step):
-            n = max(counts[r] - channel.span + 1, 0)
-            find(r, n, reader, c, spelled, word[r], sign)
-            for p in range(n):  # words without a place go to an additional last bucket
-                box[r, p] = word[r, p] & (buckets - 1) if sign[p] != 0.0 else buckets
-                first[box[r, p] + np.uint64(1)] += 1
-                twice[r, p] = sign[p] > 1.0
-        for b in range(buckets):
-            first[b + 1] += first[b]
-        alone = size**channel.depth <= buckets
-        for r in range(0, strands * R, channel.step):
-            for p in range(max(counts[r] - channel.span + 1, 0)):
-                e = np.uint64(first[box[r, p]])
-                owner[e], times[e] = r // strands, 2 if twice[r, p] else 1
-                if not alone:
-                    code[e] = word[r, p]
-                first[box[r, p]] += 1  # ends as the beginning of the next bucket
-        _count_pairs(first[:buckets], owner, code, alone, times, np.uint64(R), count)
-        if c + 1 == len(channels) or channels[c + 1].weight != channel.weight:
-            for i in range(R):
-                for j in range(i):
-                    out[i, j] += channel.weight * count[i * R + j]
-                    out[j, i] += channel.weight * count[i * R + j]
-            count[:] = 0

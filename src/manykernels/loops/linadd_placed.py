@@ -76,21 +76,6 @@ def places_placed(text, rows, placed, place, value):
 
 
 @njit(**OPTIONS)
-def norms_placed(text, rows, placed, out):
-    """out_rm += Σ weight² of the words of row r that kernel m counts."""
-    (data, starts, bits, size), (channels, depth, _) = text, placed
-    L, d = channels.shape
-    letters = np.empty(L, np.uint8)
-    for r in range(len(rows)):
-        unpack(data, starts[rows[r]], L, bits, letters)
-        for at in range(L):
-            for k in range(depth[at]):
-                if letters[at + k] >= size:
-                    break
-                out[r, channels[at, k].kern] += channels[at, k].weight ** 2
-
-
-@njit(**OPTIONS)
 def hashed_norms(place, value, begin, bits, values, out):
     """out[r, place >> bits] += Σ values² of the words begin_r … begin_r+1; `values` are zero before and after."""
     for r in range(len(begin) - 1):

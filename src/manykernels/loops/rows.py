@@ -1,4 +1,4 @@
-"""Rows of matrices: some of them at some columns, the sum of some, and products with rows of few entries."""
+"""Rows of matrices: some of them at some columns, sums of some, and those of a CSR matrix F (data, indices, indptr)."""
 
 import numpy as np
 from numba import njit
@@ -70,3 +70,38 @@ def multiply_entries(start, column, value, Z, out):
             for j in range(o.size):
                 o[j] += v0 * z0[j]
             p += 1
+
+
+@njit(**OPTIONS)
+def add_entries(data, indices, indptr, rows, delta, v):
+    """v += Σ_r delta_r F[rows_r]."""
+    for r in range(len(rows)):
+        if delta[r] != 0:
+            for e in range(indptr[rows[r]], indptr[rows[r] + 1]):
+                v[indices[e]] += delta[r] * data[e]
+
+
+@njit(**OPTIONS)
+def look_up_entries(data, indices, indptr, rows, w, out):
+    """out_r = ⟨w, F[rows_r]⟩."""
+    for r in range(len(rows)):
+        total = 0.0
+        for e in range(indptr[rows[r]], indptr[rows[r] + 1]):
+            total += data[e] * w[indices[e]]
+        out[r] = total
+
+
+@njit(**OPTIONS)
+def to_sphere(data, indices, indptr, kern):
+    """Divides each kernel's part of a row by its norm; kern (D,) is ascending and so are a row's indices."""
+    for i in range(len(indptr) - 1):
+        low = indptr[i]
+        while low < indptr[i + 1]:
+            high, total = low, 0.0
+            while high < indptr[i + 1] and kern[indices[high]] == kern[indices[low]]:
+                total += data[high] * data[high]
+                high += 1
+            if total > 0:
+                for e in range(low, high):
+                    data[e] /= np.sqrt(total)
+            low = high

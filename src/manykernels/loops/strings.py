@@ -26,11 +26,11 @@ def _ones(typing_context, word):
 
 
 @intrinsic
-def _highest(typing_context, word):
-    """The number of zeros above the highest bit set in a uint64 that is not 0."""
+def _leading(typing_context, word):
+    """The number of zeros above the highest bit set in a uint64, 64 for 0."""
 
     def generate(context, builder, signature, args):
-        return builder.ctlz(args[0], context.get_constant(types.boolean, True))
+        return builder.ctlz(args[0], context.get_constant(types.boolean, False))
 
     return types.uint64(types.uint64), generate
 
@@ -192,7 +192,7 @@ def add_positions(X, Y, runs, constant, out):
                 for w in range(X.shape[2] - 1, -1, -1):
                     word = match[w, j]
                     while word != _NONE:
-                        bit = 63 - np.int64(_highest(word))
+                        bit = 63 - np.int64(_leading(word))
                         word ^= _ONE << np.uint64(bit)
                         p = bit + (w << 6)
                         run = min(run + 1, d) if p + 1 == before else 1
@@ -217,7 +217,7 @@ def sum_positions(X, Y, A, H):
                 for w in range(X.shape[2] - 1, -1, -1):
                     word = match[w, j]
                     while word != _NONE:
-                        bit = 63 - np.int64(_highest(word))
+                        bit = 63 - np.int64(_leading(word))
                         word ^= _ONE << np.uint64(bit)
                         p = bit + (w << 6)
                         run = min(run + 1, d) if p + 1 == before else 1

@@ -5,7 +5,7 @@ Both describe their words, and the places of the values, by channels, see loops/
 
 import numpy as np
 
-from ..._threads import run_blocks, slices
+from ..._threads import slices
 from ...strings.planes import across, planes
 
 MAP, SORTED, HASH = range(3)
@@ -22,7 +22,7 @@ class FreeWords:
 
     def __init__(self, kernel, m, view, X, hashed):
         self.m, self.view, self.size, self.whole = m, view, X.alphabet.size, bool(kernel.whole)
-        self.kernel, self.power = kernel, float(kernel.power)
+        self.power = float(kernel.power)
         self.start, self.stop = kernel.start or 0, STRING_END if kernel.stop is None else kernel.stop
         self.opposite = X.alphabet.opposite() if kernel.reverse_complement else np.empty(0, np.uint8)
         readings = kernel.readings(self.size, hashed)
@@ -100,34 +100,6 @@ class FreeWords:
             found = np.zeros(len(rows))
             visit(_text(X), rows, self._loop(), values, np.empty(0), found)
             out[:, self.m] = found
-
-    def norms(self, X, rows, out):
-        """Writes ‖φ_m(x)‖² of these rows to out[:, m]; any store."""
-        from ...loops.linadd import norms
-
-        if self.power != 1:
-            out[:, self.m] = self.kernel.own(X[rows])
-            return
-        found, space = np.zeros(len(rows)), self.size ** int(self.channels["depth"].max())
-        norms(_text(X), rows, self._loop(codes=True), np.zeros(space if space <= 2**18 else 0, np.int32), found)
-        out[:, self.m] = found
-
-    def block(self, X, rows, n_jobs):
-        """k(x_r, x_s), (|rows|, |rows|), without the diagonal."""
-        from ...loops.linadd import gram
-
-        if self.power != 1:
-            return self.kernel.between(X[rows], X[rows])
-        most = min(
-            self.size ** int(self.channels["depth"].max()), len(rows) * int(X.lengths[rows].max()) * self._strands
-        )
-
-        def part(lane):
-            out = np.zeros((len(rows), len(rows)))
-            gram(_text(X), rows, self._loop(lane, codes=True), 1 << (most - 1).bit_length(), out)
-            return out
-
-        return np.sum(run_blocks(part, self.lanes(False), n_jobs), axis=0)
 
     def features(self, X):
         """(places, values, number of words of each string), one string after another."""
@@ -209,11 +181,6 @@ class PositionedWords:
         channels = self.channels.copy()
         channels["weight"] *= use[channels["kern"]]
         visit_placed(*self._loop(X, rows, channels), 0, self.L, np.empty((0, 0)), values, np.empty(0), out)
-
-    def norms(self, X, rows, out):
-        from ...loops.linadd_placed import norms_placed
-
-        norms_placed(*self._loop(X, rows), out)
 
     def block(self, X, rows, weight):
         """Σ_m weight_m k_m(x_r, x_s), (|rows|, |rows|)."""

@@ -34,7 +34,7 @@ from ..._state import check
 from ..._threads import n_threads, run_blocks, slices
 from ...kernels.normalize import inverse_root
 from ...strings.base import check_alike, check_length
-from ..explicit import ExplicitBank, Vectors, len_of
+from ..explicit import ExplicitBank, Vectors, diagonals, len_of
 from ._word_readers import HASH, MAP, SORTED, FreeWords, PositionedWords
 
 AT_ANY_PLACE = "channels", "windows"  # families of kernels whose words may stand at any place
@@ -164,47 +164,29 @@ class WordBank(ExplicitBank):
 
     def norms(self, views):
         """k_m(x_i, x_i) of the examples in these views, (n, M), before normalisation."""
-        out = np.zeros((len_of(views), self.M))
-        if self.hashed:
-            self._hashed_norms(views, out)
-            return out
-
-        def some(rows):
-            index = np.arange(rows.start, rows.stop)
-            for reader in self.readers:
-                reader.norms(views[reader.view].X, index, out[rows])
-
-        run_blocks(some, slices(len(out), n_threads(self.n_jobs)), self.n_jobs)
-        return out
-
-    def _hashed_norms(self, views, out):
+        if not self.hashed:
+            return diagonals(self.kernels, views)
         from ...loops.linadd_placed import hashed_norms
 
-        values = np.zeros(self.n_places)
+        values, out = np.zeros(self.n_places), np.zeros((len_of(views), self.M))
         for start in range(0, len(out), 64):
             for reader in self.readers:
                 place, value, count = reader.features(views[reader.view].X[start : start + 64])
                 hashed_norms(place, value, ends(count), self.bits, values, out[start : start + 64])
+        return out
 
     def vectors(self):
         return WordVectors(self)
 
     def block(self, rows, theta):
-        if self.hashed or len(rows) > 2048:
+        if self.hashed or self.root is not None:
             return super().block(rows, theta)
-        rows, weight, out = numbers(rows), theta * self.scale, np.zeros((len(rows), len(rows)))
-        left = weight.copy()  # of the remaining kernels
+        rows, left, out = numbers(rows), np.array(theta), np.zeros((len(rows), len(rows)))
         for reader in self.readers:
-            X = self.views[reader.view].X
-            if isinstance(reader, FreeWords) and weight[reader.m]:
-                m, left[reader.m] = reader.m, 0.0
-                K = reader.block(X, rows, self.n_jobs)
-                np.fill_diagonal(K, self.own[rows, m])
-                out += weight[m] * (K if self.root is None else K * self.root[rows, m, None] * self.root[rows, m])
-            elif isinstance(reader, PositionedWords) and self.root is None:
-                out += reader.block(X, rows, weight)
+            if isinstance(reader, PositionedWords):  # one walk for all its kernels
+                out += reader.block(self.views[reader.view].X, rows, theta * self.scale)
                 left[reader.of] = 0.0
-        return out + super().block(rows, np.where(left != 0, theta, 0.0)) if left.any() else out
+        return out + super().block(rows, left) if left.any() else out
 
     def between(self, left, right, theta, left_root=None, right_root=None):
         if not self.hashed:
@@ -266,19 +248,14 @@ class WordVectors(Vectors):
 
     def _look_up(self, views, rows, root, theta=None):
         """The outputs, or without θ the parts, of these rows of the views; `root` holds their factors."""
-        bank, scale = self.bank, self.bank.scale if theta is None else self.bank.scale * theta
-        out = np.empty((len(rows), bank.M) if theta is None else len(rows))
 
-        def some(block):
-            found = np.zeros((block.stop - block.start, bank.M))
-            for reader in bank.readers:
-                reader.look_up(views[reader.view].X, rows[block], scale != 0, self.values, found)
-            found *= scale if root is None else scale * root[block]
-            out[block] = found if theta is None else found.sum(axis=1)
+        def sums(part, used):
+            found = np.zeros((part.stop - part.start, self.bank.M))
+            for reader in self.bank.readers:
+                reader.look_up(views[reader.view].X, rows[part], used, self.values, found)
+            return found
 
-        threads = n_threads(bank.n_jobs)
-        run_blocks(some, slices(len(rows), threads * -(-len(rows) // (threads * LOOK_UP_ROWS))), bank.n_jobs)
-        return out
+        return looked_up(self.bank, len(rows), root, theta, sums, LOOK_UP_ROWS)
 
     def outputs(self, rows, theta, a):
         root = None if self.bank.root is None else self.bank.root[rows]
@@ -293,6 +270,23 @@ class WordVectors(Vectors):
         bank.check_alike(views)
         root = None if bank.root is None else inverse_root(bank.norms(views))
         return self._look_up(views, np.arange(len_of(views)), root, theta)
+
+
+def looked_up(bank, n, root, theta, sums, rows):
+    """The outputs (n,), or without θ the parts (n, M), from sums(part, mask of used kernels) before normalisation.
+
+    `root` (n, M) holds the factors of the examples, and so many `rows` are looked up at a time.
+    """
+    factor = bank.scale if theta is None else bank.scale * theta
+    out = np.empty((n, bank.M) if theta is None else n)
+
+    def some(part):
+        found = sums(part, factor != 0) * (factor if root is None else factor * root[part])
+        out[part] = found if theta is None else found.sum(axis=1)
+
+    threads = n_threads(bank.n_jobs)
+    run_blocks(some, slices(n, threads * -(-n // (threads * rows))), bank.n_jobs)
+    return out
 
 
 def _max_values(memory_limit):

@@ -14,13 +14,12 @@ import numpy as np
 
 from ..._limits import MemoryBudget
 from ..._state import check
-from ..._threads import n_threads, run_blocks, slices
 from ...kernels.normalize import inverse_root
 from ...sequences.alphabet import DNA
 from ...strings.base import check_alike
 from ...strings.word_table import MAX_WORDS, WindowTable, is_weighted, windows_of
 from ..explicit import ExplicitBank, Vectors, diagonals, len_of
-from .linadd import numbers
+from .linadd import looked_up, numbers
 
 PRODUCTS, MIXTURE_STEPS = 250, 4  # in a fit of one kernel at a gap of 1e-3, and times that with several kernels
 SMOOTH_SHARE = 0.25  # of these with a smooth loss: 12 products at C = 1, 110 at C = 100
@@ -138,24 +137,16 @@ class TableVectors(Vectors):
     def _look_up(self, root, theta, n, sums):
         """The outputs (n,), or without θ the parts (n, M), from sums(m, part) of windows before normalisation."""
         bank = self.bank
-        factor = bank.scale if theta is None else bank.scale * theta
-        out = np.zeros((n, bank.M) if theta is None else n)
-        used = np.flatnonzero(factor)
-        for m in used:
+        for m in np.flatnonzero(bank.scale if theta is None else bank.scale * theta):
             self._table(m)  # before the threads ask for it
 
-        def some(part):
-            for m in used:
-                found = factor[m] * sums(m, part)
-                found = found if root is None else found * root[part, m]
-                if theta is None:
-                    out[part, m] = found
-                else:
-                    out[part] += found
+        def some(part, used):
+            found = np.zeros((part.stop - part.start, bank.M))
+            for m in np.flatnonzero(used):
+                found[:, m] = sums(m, part)
+            return found
 
-        threads = n_threads(bank.n_jobs)
-        run_blocks(some, slices(n, threads * -(-n // (threads * LOOK_UP_ROWS))), bank.n_jobs)
-        return out
+        return looked_up(bank, n, root, theta, some, LOOK_UP_ROWS)
 
 
 def tables_pay(kernels, n, letters, smooth=False):
