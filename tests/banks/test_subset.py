@@ -1,4 +1,4 @@
-"""Some examples of kernels in memory: kept matrices, kernels that do not vary, predictors of precomputed kernels."""
+"""Some examples of kernels in memory: kernels that do not vary, predictors of precomputed kernels."""
 
 import warnings
 
@@ -20,21 +20,6 @@ def a_bank(matrices=K, **options):
         warnings.simplefilter("ignore", UserWarning)
         whole = DenseBank(np.moveaxis(matrices, 0, 2), **options)
         return whole, SubsetBank(whole, INDEX, normalize=options.get("normalize", "multiplicative"))
-
-
-def test_a_kept_matrix_is_that_of_its_weights_rows_precision_and_shift():
-    whole, small = a_bank(K + 1e4)  # so far from 0 that the shift differs from 0
-    assert whole._shift.any()
-    asked = [(theta, rows, dtype, shifted)
-             for theta in rng.random((2, M)) for rows in (None, np.array([0, 3, 4]), np.array([1, 2, 6]))
-             for dtype in (np.float32, np.float64) for shifted in (False, True)]  # fmt: skip
-    for _ in range(3):
-        for k in rng.permutation(len(asked)):
-            theta, rows, dtype, shifted = asked[k]
-            for _ in range(1 + k % 2):  # a second time from what is kept
-                found = small.matrix(theta, rows, dtype, shifted)
-                assert found.dtype == dtype and len(small._kept) <= M // 4 + 1
-                np.testing.assert_array_equal(found, small.combined(theta, rows, rows, dtype, shifted))
 
 
 def test_kernels_that_vary_neither_on_all_nor_on_some_examples_are_not_usable():

@@ -24,7 +24,7 @@ from manykernels.kernels import RBF, Linear, pair_blocks
 from manykernels.pairs import Pairs, Pairwise
 
 THREADS = 8
-REPLACED = {"_last", "_sum", "_lines", "kept", "_kept", "_summed", "in_blocks"}
+REPLACED = {"_last", "_sum", "_lines", "kept", "_summed", "in_blocks"}
 COUNTS = {"_count"}  # of the bytes read from files
 PACKAGE = str(Path(manykernels.__file__).parent)
 
