@@ -1,15 +1,11 @@
-"""Words at their positions in tables and tries: the kernels themselves, with and without shifts, and the fits."""
-
-from unittest.mock import patch
+"""Words at their positions in tables and tries: other alphabets, several views, and memory."""
 
 import numpy as np
 import pytest
 
-from manykernels.banks.words import _trie_stores, trie
 from manykernels.banks.words.trie import TrieBank
 from manykernels.datasets import make_splice
 from manykernels.kernels import KernelList
-from manykernels.kernels.normalize import inverse_root
 from manykernels.strings import (
     Degree,
     Spectrum,
@@ -47,10 +43,6 @@ def lists(**options):
     }  # fmt: skip
 
 
-LISTS = lists()
-every_list = pytest.mark.parametrize("kind", LISTS)
-
-
 def strings(n=40, seed=0, letters="ACGT", unknown="N"):
     """Strings that share words, some twice, some with unknown letters."""
     rng = np.random.default_rng(seed)
@@ -62,66 +54,9 @@ def strings(n=40, seed=0, letters="ACGT", unknown="N"):
     return S
 
 
-def matrices(kernels, scale, normalize, X, Y):
-    """The normalised kernels of X and Y, (M, n, m)."""
-    Ks = np.stack([k(X, Y) for k in kernels.kernels]) * scale[:, None, None]
-    if normalize == "spherical":
-        left, right = (inverse_root([k.diag(Z) for k in kernels.kernels]) for Z in (X, Y))
-        Ks = Ks * left[:, :, None] * right[:, None]
-    return Ks
-
-
 def close(actual, expected, size=None):
     """Errors relative to the largest entry, or to `size`, the sum of the sizes of its terms, where these cancel."""
     np.testing.assert_allclose(actual, expected, atol=1e-12 * max(1, np.abs(expected).max() if size is None else size))
-
-
-def check(spec, S, new, normalize=None):
-    """A bank and its vectors against the matrices."""
-    kernels = KernelList.from_spec(spec, S)
-    bank, n = TrieBank.from_list(kernels, S, normalize=normalize, n_jobs=2), len(S)
-    Ks, N = (matrices(kernels, bank.scale, normalize, Z, S) for Z in (S, new))
-    rng, every = np.random.default_rng(0), np.arange(n)
-    theta, a, rows = rng.random(bank.M), rng.normal(size=(2, n)), np.array([0, 3, 17, 30])
-    parts = np.einsum("mij,tj->tmi", Ks, a)
-    close(bank.diagonals(), np.einsum("mii->mi", Ks))
-    close(bank.combined(theta, rows, rows[:2]), np.einsum("m,mij->ij", theta, Ks)[np.ix_(rows, rows[:2])])
-    rest = np.setdiff1d(every, rows)
-    for cost in (0.0, 1e9):  # by look-ups; by pairs, if all positions count alike
-        with patch.object(_trie_stores, "LOOK_UP_COST", cost):
-            close(bank.products(a, every), parts)
-            first = np.einsum("ij,tj->ti", Ks[0][np.ix_(rest, rows)], a[:, rows])[:, None]
-            close(bank.products(a[:, rows], rows, rest, every[:1]), first)
-    vectors = bank.vectors()
-    for some in np.array_split(rng.permutation(n), 5):
-        vectors.add(some, np.zeros(len(some)), a[1, some])
-    vectors.add(rows, a[1, rows], a[0, rows] - a[1, rows])
-    vectors.add(rest, a[1, rest], a[0, rest] - a[1, rest])
-    size = np.einsum("ti,mij,tj->m", np.abs(a), np.abs(Ks), np.abs(a)).max()
-    close(vectors.q, np.einsum("i,mi->m", a[0], parts[0]), size)
-    close(vectors.outputs(rows, theta, a[0, rows]), theta @ parts[0][:, rows])
-    close(vectors.at(kernels.views(new)), np.einsum("mij,j->im", N, a[0]))
-    close(vectors.at(kernels.views(new), theta), np.einsum("m,mij,j->i", theta, N, a[0]))
-    vectors.add(every, a[0], -a[0])
-    close(vectors.q, np.zeros(bank.M), size)
-    vectors.clear()
-    assert not vectors.q.any() and not vectors.parts(rows, np.zeros(4)).any()
-    vectors.add(every, np.zeros(n), a[1])
-    close(vectors.parts(rows, a[1, rows]), parts[1][:, rows].T)
-
-
-@every_list
-@pytest.mark.parametrize("direct, unknown", [(4, "N"), (16, ""), (2**14, "N")])
-def test_tables_and_tries_give_the_kernels_themselves(kind, direct, unknown, monkeypatch):
-    monkeypatch.setattr(_trie_stores, "MAX_TABLE_WORDS", direct)
-    monkeypatch.setattr(trie, "PACKED_ROWS", 9)
-    check(LISTS[kind], strings(unknown=unknown), strings(15, seed=1))
-
-
-@every_list
-@pytest.mark.parametrize("normalize", ["spherical", "multiplicative", "trace"])
-def test_every_normalisation(kind, normalize):
-    check(LISTS[kind], strings(), strings(15, seed=1), normalize)
 
 
 @pytest.mark.parametrize("kind", ["degrees", "overlap", "shift 1", "all"])
@@ -130,7 +65,13 @@ def test_every_normalisation(kind, normalize):
 )
 def test_other_alphabets(kind, alphabet, letters, unknown):
     S, new = (strings(n, n, letters[:6], unknown) for n in (40, 15))
-    check(lists(alphabet=alphabet, unknown="ignore" if unknown else "error")[kind], S, new)
+    kernels = KernelList.from_spec(lists(alphabet=alphabet, unknown="ignore" if unknown else "error")[kind], S)
+    bank, every = TrieBank.from_list(kernels, S, normalize=None), np.arange(40)
+    K, N = (np.stack([kernel(Z, S) for kernel in kernels.kernels]) for Z in (S, new))
+    a, ones = np.random.default_rng(0).normal(size=(2, 40)), np.ones(bank.M)
+    close(bank.products(a, every), np.einsum("mij,tj->tmi", K, a))
+    close(bank.combined(ones), K.sum(axis=0))
+    close(bank.predictor(every).parts(new, a, ones), np.einsum("mij,tj->tim", N, a))
 
 
 def test_kernels_of_several_views():

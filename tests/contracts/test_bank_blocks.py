@@ -20,7 +20,7 @@ from manykernels.strings import word_table
 SIZES = {  # of blocks, none of which divides the number of examples
     (_stack, "STACK_ROWS"): 7, (_stack, "FEW_ENTRIES"): 0, (_stack, "HALF_BLOCKS"): 5, (dense, "STACK_ROWS"): 7,
     (dense, "FEW_ENTRIES"): 0, (explicit, "EXAMPLES_PER_BLOCK"): 5, (degree, "EXAMPLES_PER_BLOCK"): 5,
-    (_feature_rows, "FEATURE_ROWS"): 9, (_trie_stores, "ROWS_COMPARED"): 5,
+    (_feature_rows, "FEATURE_ROWS"): 9, (_trie_stores, "ROWS_COMPARED"): 5, (_trie_stores, "MAX_TABLE_WORDS"): 16,
     (_feature_rows, "ROWS_PER_THREAD"): 9, (pairwise, "KERNELS_PER_PASS"): 2, (linadd, "LOOK_UP_ROWS"): 5,
     (tables, "LOOK_UP_ROWS"): 5, (word_table, "COLUMNS"): 3, (word_table, "MIN_LANE_LETTERS"): 50,
     (trie, "PACKED_ROWS"): 7,

@@ -62,6 +62,14 @@ LOW = [
 PLACED = [Degree(k, **any_letter) for k in (1, 2, 3)] + [Degree(4, 2, 9, **any_letter)]
 FLAT = [Degree(1, 0, 1, **any_letter), Degree(1, 1, 6, **any_letter), WeightedDegree(3, 6, None, **any_letter)]
 NEAR = [WeightedDegree(3, **any_letter), WeightedDegreeShift(3, 2, **any_letter), Degree(2, 0, 5, **any_letter)]
+FAR = [
+    WeightedDegreeShift(6, 2, 4, 10, **any_letter), WeightedDegree(7, stop=9, **any_letter),
+    WeightedDegreeShift(3, 40, **any_letter), Degree(3, **any_letter),
+]  # fmt: skip
+GAPPED = [
+    GappedKmer(5, 3, **any_letter), GappedKmer(4, 4, start=-9, **any_letter), Mismatch(4, 1, **any_letter),
+    Spectrum((1, 4), start=2, stop=-3, **any_letter),
+]  # fmt: skip
 ANYWHERE = [Spectrum(2, **any_letter), Spectrum((1, 3), **any_letter), Degree(2, **any_letter)]
 WINDOWS = [
     Mismatch(3, 1, **any_letter), GappedKmer(4, 2, d=1, filter="truncated", reverse_complement=True, **any_letter),
@@ -173,7 +181,10 @@ BANKS = {  # kernels, data, how to make the bank, the precision of its values
     "degree, positions": explicit(DegreeBank, FLAT, words, f4),
     "trie": explicit(TrieBank, [*PLACED, *FLAT], words),
     "trie, shifts": explicit(TrieBank, NEAR, words),
+    "trie, far shifts": explicit(TrieBank, FAR, words),
     **{f"words, {store}": explicit(WordBank, ANYWHERE, words, store=store) for store in ("map", "sorted", "auto")},
+    "words, gapped": explicit(WordBank, GAPPED, words, store="sorted"),
+    "words, placed": explicit(WordBank, [*PLACED, *FLAT], words, store="sorted"),
     "words, hash": explicit(WordBank, ANYWHERE, words, store="hash"),  # no two of these words meet in 2^22 places
     "tables": explicit(TableBank, WINDOWS, words),
     "joined": joined(MIXED, views),

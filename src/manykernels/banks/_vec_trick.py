@@ -194,21 +194,3 @@ class PairOperator(Operator):
 
     def array(self):
         return dense(self.terms, self.places, self.places, np.empty(self.shape))
-
-    def low_rank(self, rank):
-        """From the largest eigenvalues of (Σ_r A_r tr B_r) ⊗ (Σ_r B_r tr A_r): the mean kernel of each side."""
-        if not self.terms:
-            return None
-        traces = [(np.trace(A, dtype=float) / len(A), np.trace(B, dtype=float) / len(B)) for A, B in self.terms]
-        A = sum(np.asarray(A, float) * t[1] for (A, _), t in zip(self.terms, traces, strict=True))
-        B = sum(np.asarray(B, float) * t[0] for (_, B), t in zip(self.terms, traces, strict=True))
-        total = sum(a * b for a, b in traces)
-        if not total > 0:
-            return None
-        (mu, left), (nu, right) = np.linalg.eigh(A), np.linalg.eigh(B)
-        size = np.maximum(np.outer(mu, nu).ravel() / total, 0.0)
-        top = np.argpartition(size, -min(rank, size.size))[-min(rank, size.size) :]
-        i, j = np.unravel_index(top, (len(mu), len(nu)))
-        U = left.astype(self.dtype)[:, i][self.places.left] * right.astype(self.dtype)[:, j][self.places.right]
-        U *= np.sqrt(size[top]).astype(self.dtype)
-        return U
