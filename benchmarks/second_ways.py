@@ -66,8 +66,8 @@ def exponentials(size):
     n = int(1500 * size)
     X = np.random.default_rng(0).normal(size=(n, 30))
     direct = lambda self, group, chosen, *rest: (chosen[:0], chosen)  # noqa: E731
-    work = pairwise([RBF(gamma=g) for g in np.geomspace(1e-3, 1, 20)], X)
-    return "table of exponentials", f"{n:,} × 20 widths", work, [(Tiles, "_exponentials", direct)]
+    work = pairwise([RBF(gamma=g) for g in np.geomspace(1e-3, 1, 50)], X)
+    return "table of exponentials", f"{n:,} × 50 widths", work, [(Tiles, "_exponentials", direct)]
 
 
 def few_columns(size):

@@ -10,8 +10,6 @@ from naive_kernels import matrix, normalised
 from sklearn.gaussian_process import kernels as gp
 
 from manykernels import kernels as mk
-from manykernels.banks import _chebyshev_columns, _tiled_sums
-from manykernels.banks._narrow_views import NarrowViews
 from manykernels.banks.pairwise import PairwiseBank
 from manykernels.kernels import RBF, KernelList, Linear, Polynomial
 from manykernels.kernels.pair_blocks import TooLarge
@@ -102,87 +100,30 @@ def test_equals_the_naive_stack(dtype, normalize, weights):
 
 
 @DTYPES
-def test_short_cuts_for_single_columns_and_many_widths_are_exact(dtype):
-    x = rng.normal(size=(150, 2))
-    x[:, 1] = np.round(x[:, 1])
-    kernels = KernelList.from_spec([*mk.feature_bank(x), *(RBF(1.2**-i) for i in range(30))], x)
-    bank = PairwiseBank(kernels, x, dtype=dtype)
-    pairs = zip(kernels.kernels, kernels.columns, strict=True)
-    S = np.array([mk.multiplicative(k(x if c is None else x[:, c])) for k, c in pairs])
-    A, theta = rng.normal(size=(1, 150)), rng.random(bank.M)
-    close(bank.combined(theta), np.tensordot(theta, S, 1), dtype)
-    shifted = np.tensordot(theta, S, 1) - bank.combined(theta, shifted=True)
-    assert shifted.std() < 20 * TOLERANCE[dtype] * bank.combined(theta, shifted=True).std()
-    for m, (actual, K) in enumerate(zip(bank.products(A, np.arange(150))[0], S, strict=True)):
-        tolerance = TOLERANCE[dtype] * np.abs(K).max() * np.abs(A).sum()
-        np.testing.assert_allclose(actual, K @ A[0], rtol=0, atol=tolerance, err_msg=bank.names[m])
-
-
-@DTYPES
-@pytest.mark.parametrize("width", [1, 40, 512])
-def test_sums_of_many_smooth_columns_do_not_depend_on_how_they_are_batched(dtype, width, monkeypatch):
-    x, taken = rng.normal(size=(130, 12)) * np.linspace(0.2, 3, 12), []
-    kernels = [(f"{m}, {j}", k, [j]) for j in range(12) for m, k in enumerate((RBF(0.3), RBF(0.1), Polynomial(3)))]
-    bank = PairwiseBank(KernelList.from_spec(kernels, x), x, dtype=dtype)
-    theta = rng.random((2, bank.M)) * (rng.random(bank.M) < 0.7)
-    expected = np.tensordot(theta, bank.matrices(), 1)
-    monkeypatch.setattr(_chebyshev_columns, "FEATURES_PER_PRODUCT", width)
-    sums = _chebyshev_columns.SmoothColumns
-    add = sums.add
-    monkeypatch.setattr(sums, "add", lambda self, *a: taken.append(len(self.parts)) or add(self, *a))
-    found = np.zeros((2, 130, 130), dtype)
-
-    def emit(r0, r1, c0, c1, blocks):
-        found[:, r0:r1, c0:c1] = blocks
-
-    bank.tiles.weighted(bank.sides, bank.sides, theta, 130, 130, emit)
-    close(found, expected, dtype)
-    assert min(taken) >= {1: 10, 40: 3, 512: 1}[width]
-
-
-@DTYPES
 @pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
-def test_products_of_one_column_by_its_nodes_or_by_rows_are_the_same(dtype, normalize, monkeypatch):
-    x = np.column_stack([rng.normal(size=90), rng.normal(5, 3, size=90)])
-    kernels = [RBF(0.01), RBF(0.3), RBF(9.0), RBF(9.0), Linear(), Polynomial(3, gamma=0.2)]
-    kernels = KernelList.from_spec([(f"{m}, {j}", k, [j]) for j in range(2) for m, k in enumerate(kernels)], x)
-    bank = PairwiseBank(kernels, x, dtype=dtype, normalize=normalize)
-    A, rows, cols = rng.normal(size=(3, 60)), np.arange(20, 90), np.arange(60)
-    found = {}
-    for cost in (0.0, np.inf):
-        monkeypatch.setattr(_tiled_sums, "column_cost", lambda *size, cost=cost: cost)
-        found[cost] = [bank.products(A, cols), bank.products(A, cols, rows, np.array([7, 2, 0, 5]))]
-    for by_nodes, by_rows in zip(found[0.0], found[np.inf], strict=True):
-        assert not np.array_equal(by_nodes, by_rows)
-        close(by_nodes, by_rows, dtype)
-
-
-@DTYPES
-def test_tables_of_many_narrow_views_are_exact(dtype, monkeypatch):
-    x, seen = rng.normal(size=(260, 6)), []
-    x[:20, 1] = x[0, 1]
-    views, widths = (
-        ([0], [1], [2, 3], [3, 4, 5]),
-        {RBF: np.geomspace(40, 4000, 12), mk.Laplacian: np.geomspace(1, 9, 12)},
-    )
-    spec = [(f"{c} {kind.__name__} {g}", kind(float(g)), c) for c in views for kind in widths for g in widths[kind]]
-    spec.append(("no table", RBF(50.0), [5]))
-    add = NarrowViews.add
-
-    def counted(self, *tile):
-        seen.append(len(self.bounds.start) - 1)
-        return add(self, *tile)
-
-    monkeypatch.setattr(NarrowViews, "add", counted)
+def test_short_cuts_for_few_columns_and_many_widths_are_exact(dtype, normalize):
+    """Series of single columns, views of few columns side by side, and tables of many exponentials."""
+    x = rng.normal(size=(260, 6))
+    x[:, 1], x[:20, 2] = np.round(x[:, 1]), x[0, 2]
+    each = [(RBF, np.geomspace(0.01, 4000, 24)), (mk.Laplacian, np.geomspace(0.01, 9, 12)), (Polynomial, (2, 3))]
+    spec = [(f"{c} {kind} {g}", kind(g), c) for c in ([0], [1], [2, 3], [3, 4, 5]) for kind, some in each for g in some]
     kernels = KernelList.from_spec(spec, x)
-    bank = PairwiseBank(kernels, x, dtype=dtype, n_jobs=2)
-    S, theta = np.array([mk.multiplicative(kernel(x[:, c])) for _, kernel, c in spec]), rng.random(bank.M)
+    bank = PairwiseBank(kernels, x, dtype=dtype, normalize=normalize, n_jobs=2)
+    pairs = zip(kernels.kernels, kernels.columns, strict=True)
+    S = np.array([normalised(kernel(x[:, c]), normalize)[0] for kernel, c in pairs])
+    A, theta, every = rng.normal(size=(2, 260)), rng.random((2, bank.M)), np.arange(260)
     some, few = rng.permutation(260)[:200], np.arange(100, 190)
-    close(bank.combined(theta), np.tensordot(theta, S, 1), dtype)
-    close(bank.combined(theta, some, few), np.tensordot(theta, S, 1)[np.ix_(some, few)], dtype)
-    assert set(seen) == {len(views), len(views) + 1}
-    moved = np.tensordot(theta, S, 1) - bank.combined(theta, shifted=True)
-    assert moved.std() < 20 * TOLERANCE[dtype] * bank.combined(theta, shifted=True).std()
+    K = np.tensordot(theta[0], S, 1)
+    close(bank.combined(theta[0]), K, dtype)
+    close(bank.combined(theta[0], some, few), K[np.ix_(some, few)], dtype)
+    moved = K - bank.combined(theta[0], shifted=True)
+    assert moved.std() < 20 * TOLERANCE[dtype] * bank.combined(theta[0], shifted=True).std()
+    close(bank.predictor(few).decision(x, A[:, few], theta), np.einsum("tm,mij,tj->ti", theta, S[:, :, few], A[:, few]),
+          dtype, np.abs(K).max() * np.abs(A).sum())  # fmt: skip
+    for rows in (every, few):
+        for k, own in enumerate(np.moveaxis(bank.products(A, every, rows), 1, 0)):
+            tolerance = TOLERANCE[dtype] * np.abs(S[k]).max() * np.abs(A).sum()
+            np.testing.assert_allclose(own, A @ S[k][rows].T, rtol=0, atol=tolerance, err_msg=bank.names[k])
 
 
 def test_threads_and_memory_limit_do_not_change_the_result():

@@ -4,7 +4,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from ..inner.matrix_free import Operator
 
@@ -12,25 +11,25 @@ from ..inner.matrix_free import Operator
 class BlockOperator(Operator):
     """Σ_m θ_m K_m between the examples `rows` of a bank; every product computes the blocks again."""
 
-    def __init__(self, bank: Any, theta: np.ndarray, rows: np.ndarray, dtype: DTypeLike) -> None:
+    def __init__(self, bank, theta, rows, dtype):
         self.bank, self.theta, self.rows = bank, np.asarray(theta, float), rows
         self.shape, self.dtype = (len(rows), len(rows)), np.dtype(dtype)
         self.direct = int(np.sqrt((bank.most or 0.0) / 8))
 
-    def multiply(self, V: np.ndarray) -> np.ndarray:
+    def multiply(self, V):
         some = np.flatnonzero(V.any(axis=0))
         if not len(some):
             return np.zeros(V.shape)
         each = [self.bank.outputs(self.theta, v[None, some], self.rows[some], self.rows)[0] for v in V]
         return np.array(each)
 
-    def diagonal(self) -> np.ndarray:
+    def diagonal(self):
         return self.theta @ self.bank.diagonals()[:, self.rows]
 
-    def take(self, index: np.ndarray) -> Operator:
+    def take(self, index):
         return type(self)(self.bank, self.theta, self.rows[index], self.dtype)
 
-    def low_rank(self, rank: int) -> np.ndarray | None:
+    def low_rank(self, rank):
         """K_S,:ᵀ K_SS^{−½} for evenly spread examples S (Nyström)."""
         rank = min(rank, int((self.bank.most or 0.0) / (8 * len(self))), len(self) // 4)
         if rank < 1:
@@ -41,18 +40,18 @@ class BlockOperator(Operator):
         keep = values > 1e-6 * values[-1]
         return C @ (vectors[:, keep] / np.sqrt(values[keep]))
 
-    def array(self) -> np.ndarray:
+    def array(self):
         return self.bank.combined(self.theta, self.rows, self.rows, dtype=np.float64)
 
 
 class ProductOperator(BlockOperator):
     """The same for a bank whose products with all examples are quicker than small blocks of pairs."""
 
-    def __init__(self, bank: Any, theta: np.ndarray, rows: np.ndarray, dtype: DTypeLike) -> None:
+    def __init__(self, bank, theta, rows, dtype):
         super().__init__(bank, theta, rows, dtype)
         self.direct = 0
 
-    def low_rank(self, rank: int) -> np.ndarray | None:
+    def low_rank(self, rank):
         return None
 
 

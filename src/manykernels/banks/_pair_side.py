@@ -36,7 +36,7 @@ class PairSide(Stored):
     roots: np.ndarray | None = None  # (P, m): 1 / √k(x, x) for normalize="spherical"
     spectra: Spectra | None = None  # correction of precomputed kernels to positive semidefinite ones
 
-    def __init__(self, side: str, kernels: Any, table: Any, objects: np.ndarray, extra: tuple[str, ...]):
+    def __init__(self, side, kernels, table, objects, extra):
         self.side, self.objects, self.extra = side, objects, extra
         self.kernel_list = None
         if isinstance(kernels, str) and kernels == "precomputed":
@@ -67,7 +67,7 @@ class PairSide(Stored):
         """The views of these objects of a table; None for precomputed kernels."""
         return None if self.kernel_list is None else self.kernel_list.views(take(table, numbers))
 
-    def values(self, x: Any, y: Any = None) -> list[np.ndarray]:
+    def values(self, x, y=None):
         """k_p between the objects x and y, both (numbers, views, table); y None means training objects: |x| × |y|."""
         y = (self.objects, self.views, None) if y is None else y
         own = [self._value(p, x, y) for p in range(self.size)]
@@ -101,13 +101,13 @@ class PairSide(Stored):
             )
         return stack
 
-    def of(self, table: Any, numbers: np.ndarray) -> tuple[np.ndarray, Any, Any]:
+    def of(self, table, numbers):
         """(numbers, views, table) of these objects, an argument of `values`."""
         if self.kernel_list is None:
             matrices(table, self.side)
         return numbers, self._views(table, numbers), table
 
-    def fit(self, table: Any, spherical: bool, psd: str = "warn") -> list[np.ndarray]:
+    def fit(self, table, spherical, psd="warn"):
         """The checked matrices between the training objects; sets `roots` if spherical, and `spectra` if corrected."""
         x = (self.objects, self.views, table if self.kernel_list is None else None)
         found, self.indefinite = self.values(x, x), []
@@ -133,7 +133,7 @@ class PairSide(Stored):
             found = [K * root[:, None] * root for K, root in zip(found, self.roots, strict=True)]
         return found
 
-    def between(self, table: Any, numbers: np.ndarray) -> list[np.ndarray]:
+    def between(self, table, numbers):
         """Normalised kernels between objects of a table and the training objects, |numbers| × m each."""
         x = self.of(table, numbers)
         if self.spectra is not None:
@@ -146,7 +146,7 @@ class PairSide(Stored):
         roots = [inverse_root(d) for d in self._diagonals(x)]
         return [K * root[:, None] * own for K, root, own in zip(found, roots, self.roots, strict=True)]
 
-    def among(self, table: Any, numbers: np.ndarray, other: Any, others: np.ndarray) -> list[np.ndarray]:
+    def among(self, table, numbers, other, others):
         """Normalised kernels between objects of two tables."""
         if self.spectra is not None:
             raise ValueError(
@@ -173,7 +173,7 @@ class PairSide(Stored):
         d = np.zeros(len(x[0])) if view.X is None else np.asarray(kernel.diag(view.X), float)
         return d if view.present is None else np.where(view.present, d, 0.0)
 
-    def part(self, keep: np.ndarray) -> PairSide:
+    def part(self, keep):
         """The side with only these training objects."""
         part = object.__new__(PairSide)
         vars(part).update(vars(self))
@@ -189,13 +189,13 @@ class PairSide(Stored):
             ]
         return part
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self):
         """Its attributes, with the views as dicts."""
         views = None if self.views is None else [{"x": view.X, "present": view.present} for view in self.views]
         spectra = None if self.spectra is None else self.spectra.to_state()
         return super().to_state() | {"extra": list(self.extra), "views": views, "spectra": spectra}
 
-    def check_state(self) -> None:
+    def check_state(self):
         self.extra = tuple(self.extra)
         check(len(self.names) == self.size + len(self.extra), "names are not those of the kernels")
         self.views = None if self.kernel_list is None else _restored(self, self.views)
@@ -257,7 +257,7 @@ class Spectra(Stored):
     shifts: np.ndarray
 
     @classmethod
-    def of(cls, objects: np.ndarray, matrices: list[np.ndarray], psd: str, names: list[str]) -> Any:
+    def of(cls, objects, matrices, psd, names):
         """(the correction, the corrected matrices (m, m))."""
         rounding = len(objects) * 2.0**-52
         K, U, shifts = zip(
@@ -265,7 +265,7 @@ class Spectra(Stored):
         )
         return cls(objects, list(U), np.array(shifts)), list(K)
 
-    def apply(self, found: list[np.ndarray], numbers: np.ndarray, keep: np.ndarray) -> list[np.ndarray]:
+    def apply(self, found, numbers, keep):
         """Corrects values between objects and all training objects; returns the columns of the objects `keep`."""
         cols, same = np.searchsorted(self.objects, keep), numbers[:, None] == keep
         return [projected(K, U, cols) + s * same for K, U, s in zip(found, self.removed, self.shifts, strict=True)]
