@@ -9,8 +9,7 @@ from problems import make, times
 from scipy.optimize import minimize
 
 from manykernels.banks import DenseBank
-from manykernels.inner import coupled
-from manykernels.inner.choice import inner_problem
+from manykernels.inner import coupled, inner_problem
 from manykernels.losses import Cox, Ranking
 from manykernels.losses.coupled import STRATUM
 from manykernels.losses.cox import RiskSets
