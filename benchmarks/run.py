@@ -5,8 +5,8 @@ import os
 from importlib import import_module
 
 COMMANDS = """compare tables auto norms splice sequences gkm grammar gene_sets pairs cv relevance shares sources
-sources_default survival gpu card_peers lowrank limits compress
-second_ways""".split()
+sources_default survival gpu card_peers lowrank limits second_ways
+compress""".split()
 OPTIONS = {  # name: (the commands that take it, what it is)
     "dataset": ("compare", dict(default="mnist", help="mnist, synthetic, or NAME of uci_NAME.npz")),
     "huge": ("splice auto", dict(action="store_true", help="ten million sequences (an hour, 20 GB); 10,000 examples")),
