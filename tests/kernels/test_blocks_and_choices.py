@@ -10,7 +10,6 @@ from manykernels.kernels import (
     RBF,
     Linear,
     Polynomial,
-    Precomputed,
     normalize,
     rbf_grid,
 )
@@ -89,14 +88,6 @@ def test_a_copy_of_an_example_has_the_columns_of_its_original():
     twice = stack[[4, 4, 9]].square()
     np.testing.assert_array_equal(twice.matrices, KERNELS[:, [4, 4, 9]][:, :, [4, 4, 9]])
     assert twice.where(np.array([9, 4])).tolist() == [2, 0]
-
-
-def test_a_new_example_of_a_table_has_no_value_with_itself():
-    K = X @ X.T
-    np.testing.assert_array_equal(Precomputed().diag(Precomputed.table(K)), K.diagonal())
-    assert np.isnan(Precomputed().diag(Precomputed.table(K[:3], new=True))).all()
-    some = np.concatenate([Precomputed.table(K)[[5, 2]], Precomputed.table(K[:1], new=True)])
-    np.testing.assert_array_equal(Precomputed().diag(some)[:2], K.diagonal()[[5, 2]])
 
 
 def test_a_grid_lies_around_the_median_of_its_columns_and_of_the_examples_that_are_there():

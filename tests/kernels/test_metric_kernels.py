@@ -78,15 +78,6 @@ def test_kernels_of_equal_scales_share_a_view():
     assert found.names[0] == "rbf(gamma=0.3)[all]"
 
 
-def test_a_list_scales_the_columns_of_each_kernel_by_its_own():
-    """Issue 11, point 24. Kernels of both kinds have one metric, by other factors."""
-    kernels, s = KernelList.from_spec([RBF(0.3), Laplacian(0.3), RBF(0.1), Linear()], X), np.array(SCALES)
-    found = kernels.with_metric({0: s, 1: 3.0 * s, 2: s.copy()})
-    assert found.view_of.tolist() == [0, 1, 0, 2]
-    for view, scales in zip(found.views(X), (s, 3.0 * s, np.ones(3)), strict=True):
-        np.testing.assert_allclose(view.X, X * scales)
-
-
 def test_sparse_columns_low_rank_kernels_and_transformers_take_scales():
     np.testing.assert_allclose(RBF(0.3, SCALES)(sp.csr_array(X)), RBF(0.3)(X * SCALES))
     np.testing.assert_allclose(

@@ -123,7 +123,7 @@ def is_missing_text(value):
 
 def are_missing_texts(x):
     """The mask of these entries of an array."""
-    return np.frompyfunc(is_missing_text, 1, 1)(x).astype(bool)
+    return _tell(is_missing_text, x)
 
 
 def number(value, decimal=None):
@@ -165,7 +165,7 @@ def without_na(x):
     """An array with NaN for NA of pandas, which other libraries cannot read."""
     if x.dtype != object:
         return x
-    return np.where(np.frompyfunc(lambda value: type(value).__name__ == "NAType", 1, 1)(x).astype(bool), np.nan, x)
+    return np.where(_tell(lambda value: type(value).__name__ == "NAType", x), np.nan, x)
 
 
 def missing_entries(x):
@@ -177,7 +177,12 @@ def missing_entries(x):
     if x.dtype != object or {str, int, bool}.issuperset(map(type, x.ravel().tolist())):
         return np.zeros(x.shape, bool)
     with np.errstate(invalid="ignore"):  # of signalling NaN
-        return np.asarray(np.frompyfunc(_is_missing, 1, 1)(x), bool)  # also of one entry
+        return _tell(_is_missing, x)
+
+
+def _tell(test, x):
+    """What the test says of each entry; also of one entry."""
+    return np.asarray(np.frompyfunc(test, 1, 1)(x), bool)
 
 
 def _is_missing(value):

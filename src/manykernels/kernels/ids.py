@@ -149,7 +149,7 @@ def _examples(ids, examples):
     return order
 
 
-def ids_of(matrices: list[Any], names: list[Any] | None) -> tuple[np.ndarray | None, np.ndarray | None]:
+def labels_of(matrices: list[Any], names: list[Any] | None) -> tuple[np.ndarray | None, np.ndarray | None]:
     """(ids of the rows, ids of the columns), (n,) and (n_train,), or None where no matrix has labels.
 
     A ValueError if the labels of two matrices differ.

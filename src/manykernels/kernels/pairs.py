@@ -170,17 +170,16 @@ class PairSplit(Part):
         if index.ndim != 2 or index.shape[1] != 2:
             raise ValueError(f"X has shape {index.shape}: give Pairs, or the (n, 2) numbers of their objects.")
         rng = np.random.default_rng(0 if self.random_state is None else self.random_state)
-        if self.setting == "pair":
-            fold = self._folds(np.arange(len(index)), rng, "pairs")
-            masks = ((fold != k, fold == k) for k in range(self.n_splits))
-        elif self.setting == "both":
+        if self.setting == "both":
             left, right = (self._folds(side, rng, "objects") for side in index.T)
             masks = (
                 ((left != k) & (right != j), (left == k) & (right == j))
                 for k in range(self.n_splits) for j in range(self.n_splits)
             )  # fmt: skip
         else:
-            fold = self._folds(index[:, SETTINGS.index(self.setting) - 1], rng, f"{self.setting} objects")
+            alone = self.setting == "pair"
+            numbers = np.arange(len(index)) if alone else index[:, SETTINGS.index(self.setting) - 1]
+            fold = self._folds(numbers, rng, "pairs" if alone else f"{self.setting} objects")
             masks = ((fold != k, fold == k) for k in range(self.n_splits))
         for train, test in masks:
             if not (train.any() and test.any()):

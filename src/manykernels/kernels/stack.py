@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from .frames import check_entries, check_masks, cut, is_frame
-from .ids import axes, ids_of, positions
+from .ids import axes, labels_of, positions
 from .matrix_files import MatrixFiles
 from .stack_examples import StackColumns, StackExamples
 
@@ -69,7 +69,7 @@ class KernelStack:
         self.train_ids: np.ndarray | None = None
         if not isinstance(matrices, np.ndarray | MatrixFiles):
             matrices, names = list(matrices), None if names is None else list(names)
-            self.ids, self.train_ids = ids_of(matrices, names)
+            self.ids, self.train_ids = labels_of(matrices, names)
             sparse = [k for k, K in enumerate(matrices) if issparse(K)]
             if sparse:
                 raise ValueError(f"matrices[{sparse[0]}] is sparse: give kernel matrices as arrays, K.toarray()")
@@ -153,17 +153,14 @@ class KernelStack:
         pick = np.unique(np.linspace(0, n - 1, min(size, n)).astype(int))
         tolerance = 3e-4 if self.dtype == np.float32 else 1e-6
         for m in range(M):
-            rows, columns = self._crossing(m, pick)
+            if self._on_disk:  # of which only the crossing of these rows and columns is read
+                rows = self.matrices.read(m, pick, pick)
+                columns = rows.T
+            else:
+                rows, columns = self.matrices[m][pick], self.matrices[m][:, pick].T
             if not np.abs(rows - columns).max() <= tolerance * np.abs(rows).max():
                 return False
         return True
-
-    def _crossing(self, m, pick):
-        """Some rows and the same columns of matrix m, as rows; of files only their crossing is read."""
-        if self._on_disk:
-            corner = self.matrices.read(m, pick, pick)
-            return corner, corner.T
-        return self.matrices[m][pick], self.matrices[m][:, pick].T
 
     def link(self) -> tuple[int, np.ndarray, np.ndarray] | None:
         """(number of the square stack it was cut from, positions of its rows there, of its columns), or None."""
