@@ -60,7 +60,7 @@ class BaseKernel(Stored, BaseEstimator):
         """
         return (1, 1.0, 0.0) if self.plain else None
 
-    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:
+    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any, sy: Any) -> np.ndarray:
         """Writes k into `out`, which may be B; sx, sy are B(x, x) and B(y, y), shaped to broadcast with B."""
         form = self.form()
         if form is None:

@@ -1,5 +1,6 @@
 """Specifications taken apart: the transformer and the kernel of each, the part of X that they see, and their names."""
 
+from collections import Counter
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
@@ -104,20 +105,18 @@ def plan_of(request: Request, arrays: ViewArrays, join: Any, signature: Hashable
 def names_of(specs, kernels, labels):
     """The names of the kernels: given, or made from kernel and label; all differ."""
     ends = ["" if spec.task is None else spec.task.suffix for spec in specs]
-    given = [spec.name + end for spec, end in zip(specs, ends, strict=True) if spec.name is not None]
-    twice = sorted({name for name in given if given.count(name) > 1}) if len(set(given)) < len(given) else []
+    names = [None if spec.name is None else spec.name + end for spec, end in zip(specs, ends, strict=True)]
+    taken, count = Counter(name for name in names if name is not None), {}
+    twice = sorted(name for name, times in taken.items() if times > 1)
     if twice:
         raise ValueError(f"Kernel names must differ, but {twice} occur more than once.")
-    taken, count, names = set(given), {}, []
-    for spec, kernel, label, end in zip(specs, kernels, labels, ends, strict=True):
-        name = None if spec.name is None else spec.name + end
-        if name is None:
+    for m, (kernel, label, end) in enumerate(zip(kernels, labels, ends, strict=True)):
+        if names[m] is None:
             stem = name = describe(kernel) + (f"[{label}]" if label else "") + end
             while name in taken:
                 count[stem] = count.get(stem, 1) + 1
                 name = f"{stem} #{count[stem]}"
-            taken.add(name)
-        names.append(name)
+            names[m], taken[name] = name, 1
     return names
 
 

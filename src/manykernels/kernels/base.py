@@ -123,7 +123,7 @@ class _Pair(Kernel):
         X = self._read(X)
         return type(self)(*(k.resolve(X) if weights is None else k.resolve(X, weights) for k in (self.k1, self.k2)))
 
-    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:
+    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any, sy: Any) -> np.ndarray:
         first = self.k1.from_base(B, np.empty_like(out), sx, sy)
         return self.join(first, self.k2.from_base(B, out, sx, sy), out=out)
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 from .._parts import declared
 from ._scaled import ScaledKernel
 
@@ -25,7 +27,7 @@ class Chi2(ScaledKernel):
     file_tag = ("kernel/chi2", 1)
     base = "chi2"
 
-    gamma: float | str | None = 1.0
+    gamma: Any = 1.0  # a number after `resolve`
 
     def form(self) -> tuple[float, float, float] | None:
         return 0, -self.gamma, 0.0

@@ -55,7 +55,7 @@ def entries(frame: Any) -> Iterable[tuple[str, np.ndarray]]:
         yield str(name), next(block) if numbers and numbers[k] else frame[name].to_numpy()
 
 
-def _described(name, x, sequences=False):
+def _described(name, x, sequences):
     lost, commas = missing_entries(x), False
     kind, why = ("sequences", "") if sequences else _kind(x[~lost], len(x))
     if kind in WITHOUT_MARKS and x.dtype.kind in "OSU":

@@ -24,7 +24,7 @@ class Cosine(Kernel):
     base = "dot"
     family = "features"
 
-    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:
+    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any, sy: Any) -> np.ndarray:
         norms = np.sqrt(sx) * np.sqrt(sy)
         zero = norms <= 0
         np.divide(B, norms, out=out, where=~zero)

@@ -62,7 +62,7 @@ class Agreement(Kernel):
     file_tag = ("kernel/agreement", 1)
     base = "min"
 
-    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:
+    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any, sy: Any) -> np.ndarray:
         np.multiply(B, inverse_root(sx), out=out)
         return np.multiply(out, inverse_root(sy), out=out)
 

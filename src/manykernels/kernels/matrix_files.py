@@ -3,6 +3,7 @@
 The files are not memory-mapped: mapped pages count as memory of the process until the system frees them.
 """
 
+import math
 import os
 import threading
 from collections.abc import Sequence
@@ -52,7 +53,7 @@ class MatrixFiles:
 
     @property
     def size(self) -> int:
-        return self.shape[0] * self.shape[1] * self.shape[2]
+        return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:

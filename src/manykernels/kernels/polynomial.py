@@ -34,7 +34,7 @@ class Polynomial(ScaledKernel):
     base = "dot"
 
     degree: float = 3
-    gamma: float | str | None = None
+    gamma: Any = None  # a number after `resolve`
     coef0: float = 1.0
 
     def check_state(self) -> None:
@@ -58,7 +58,7 @@ class Polynomial(ScaledKernel):
             return None
         return int(self.degree), self.gamma, self.coef0
 
-    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:
+    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any, sy: Any) -> np.ndarray:
         np.multiply(B, self.gamma, out=out)
         out += np.asarray(self.coef0, out.dtype)
         return np.power(out, self.degree, out=out)

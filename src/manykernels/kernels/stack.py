@@ -145,12 +145,12 @@ class KernelStack:
             self._given = own.astype(float)
         return self._given
 
-    def _symmetric(self, size=64):
+    def _symmetric(self):
         """Whether rows and columns are the same examples, by the symmetry of some evenly spaced rows."""
         M, n, n_train = self.matrices.shape
         if n != n_train or self.matrices.size == 0:
             return False
-        pick = np.unique(np.linspace(0, n - 1, min(size, n)).astype(int))
+        pick = np.unique(np.linspace(0, n - 1, min(64, n)).astype(int))
         tolerance = 3e-4 if self.dtype == np.float32 else 1e-6
         for m in range(M):
             if self._on_disk:  # of which only the crossing of these rows and columns is read

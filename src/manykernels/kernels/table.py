@@ -67,7 +67,7 @@ def choose_for(
 
 
 def of_source(
-    name: str, columns: Sequence[ColumnFacts], n: int, memory_limit: float | None = None, widths: Sequence[Any] = ()
+    name: str, columns: Sequence[ColumnFacts], n: int, memory_limit: float | None, widths: Sequence[Any]
 ) -> tuple[list[KernelSpec], str]:
     """(kernels on the columns of one of several sources, by position, and a phrase that lists them).
 

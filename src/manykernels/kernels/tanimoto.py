@@ -22,7 +22,7 @@ class Tanimoto(Kernel):
     file_tag = ("kernel/tanimoto", 1)
     base = "dot"
 
-    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:
+    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any, sy: Any) -> np.ndarray:
         either = sx + sy - B
         empty = either <= 0
         np.divide(B, either, out=out, where=~empty)

@@ -182,7 +182,7 @@ def _texts(x, zero):
     return view
 
 
-def fitted_copy(transformer, X, weights=None):
+def fitted_copy(transformer, X, weights):
     """A fitted copy, with weights or None, which a pipeline hands to its steps."""
     from sklearn.pipeline import Pipeline
 

@@ -163,7 +163,7 @@ def total(x):
         return x.data.sum() if sp.issparse(x) else np.sum(x)
 
 
-def _as_columns(X, objects=False):
+def _as_columns(X, objects):
     """X with .shape: sparse matrices as CSR, lists as arrays; frames, arrays and sequences unchanged."""
     if sp.issparse(X):
         return X.tocsr()

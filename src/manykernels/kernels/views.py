@@ -84,10 +84,7 @@ class Views:
     def names(self) -> list[str]:
         return list(self._data)
 
-    @property
-    def columns(self) -> list[str]:
-        """The names of the views as columns, so that `permutation_importance` shuffles one view at a time."""
-        return list(self._data)
+    columns = names  # as a frame has
 
     @property
     def ids(self) -> np.ndarray | None:
