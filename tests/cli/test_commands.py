@@ -163,6 +163,7 @@ def test_arrays_of_npz_are_views_with_a_kernel_each():
     assert len(names) == 12 and {name.partition(",")[0] for name in names} == {"rna", "image"}
     found = table_of("predict m.mk d.npz")
     assert list(found.columns) == ["prediction", "decision:0", "decision:1", "decision:2"]
+    assert (found.prediction == found.iloc[:, 1:].to_numpy().argmax(axis=1)).all()
 
 
 def test_tables_of_a_folder_are_matched_by_id_and_what_is_missing_is_said():

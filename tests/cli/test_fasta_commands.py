@@ -159,9 +159,3 @@ def test_one_letter_does_not_make_proteins_of_dna():
             result = run(f"fit {file} -t kind -C 1 -o odd.mk")
             assert said in result.stderr and result.exit_code == (letter == "E")
             assert letter == "X" or "has 'E' at position 4" in result.stderr and "alphabet='protein'" in result.stderr
-
-
-def test_labels_that_do_not_match(folder):
-    Path("y.csv").write_text("id,y\nS0,1\nS1,2\n")
-    said = refused("fit sites.fa --labels y.csv -o m.mk")
-    assert "has none of the ids of" in said and "'S0'" in said

@@ -90,12 +90,6 @@ def test_the_letters_have_the_meaning_of_lsgkm(options):
     assert "is not positive semidefinite" not in found.stderr and Path("m.model.txt").exists()
 
 
-def test_words_are_written_as_fasta():
-    done("gkm kmers 2 words.fa")
-    words = ["AA", "AC", "AG", "AT", "CA", "CC", "CG", "GA", "GC", "TA"]
-    assert Path("words.fa").read_text() == "".join(f">{word}\n{word}\n" for word in words)
-
-
 def test_columns_of_sequences_are_recognised_and_their_model_scores_fasta(folder):
     texts = {kind: list(manykernels.sequences.read_fasta(f"a.{kind}.fa")) for kind in ("pos", "neg")}
     rows = [(kind, x.lower(), k % 3, "ACG"[k % 3]) for kind, own in texts.items() for k, x in enumerate(own)]

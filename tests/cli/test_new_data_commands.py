@@ -43,6 +43,13 @@ def test_new_categories_and_gaps_are_said_once(folder, command):
     assert done(f"{command} m.mk new.csv --id who -q").stderr == ""
 
 
+def test_new_categories_among_scaled_columns_are_said(folder):
+    Path("k.toml").write_text('[[kernel]]\nkernel = "RBF"\nscale = true\ncolumns = ["age", "site"]\n')
+    done("fit d.csv -t outcome --config k.toml -C 1 -o scaled.mk")
+    pd.read_csv("d.csv").replace({"site": {"a": "Mars"}}).to_csv("new.csv", index=False)
+    assert "column 'site' has new categories, 'Mars' for example" in done("predict scaled.mk new.csv").stderr
+
+
 def test_scores_of_a_regression_do_not_depend_on_the_unit(folder):
     """Issue 11, point 2: the squared loss here as in Python."""
     frame, found = pd.read_csv("all.csv").drop(columns="outcome"), []

@@ -12,11 +12,10 @@ from manykernels import MKLClassifier
 from manykernels.cli import gkm_use
 from manykernels.cli._columns import as_numbers, encode, guess_task
 from manykernels.cli._config import build, kinds_of, write_config
-from manykernels.cli._data import read_data, read_npz, separator, with_labels
-from manykernels.cli._models import as_classes, read_target, split_target, target_of
+from manykernels.cli._data import read_data
+from manykernels.cli._models import read_target, split_target, target_of
 from manykernels.cli._sources import columns_of_matrix, looks_square, with_places
 from manykernels.cli._talk import Wrong, show_rows
-from manykernels.cli.use import predictions
 from manykernels.kernels import RBF
 from manykernels.strings import Spectrum
 from tables import fasta
@@ -77,22 +76,6 @@ def test_a_folder_is_joined_by_id(capsys):
     assert frame.attrs["lacking"] == {"a": 1, "b": 1} and frame.attrs["matrices"] == {}
 
 
-@pytest.mark.parametrize("K", [2, 3])
-def test_predictions_are_named_by_their_classes(K):
-    X = pd.DataFrame({"x": rng.normal(size=30)}, index=[f"id{k}" for k in range(30)])
-    y = np.array(list("uvw"))[np.digitize(X["x"], [-0.4, 0.5][: K - 1])]
-    model = MKLClassifier([("x", RBF(0.5), ["x"])], C=1.0, loss="logistic").fit(X, y)
-    found = predictions(model, X, {})
-    assert found.index.tolist() == X.index.tolist() and found["prediction"].tolist() == model.predict(X).tolist()
-    f, P = model.decision_function(X), model.predict_proba(X)
-    for k, name in enumerate("uvw"[:K]):
-        np.testing.assert_array_equal(found[f"probability:{name}"], P[:, k])
-        if K > 2:
-            np.testing.assert_array_equal(found[f"decision:{name}"], f[:, k])
-    if K == 2:
-        np.testing.assert_array_equal(found["decision"], f)
-
-
 def test_a_column_is_read_as_numbers_if_one_of_its_kernels_takes_numbers():
     frame = pd.DataFrame({"code": [1, 2] * 9, "sex": ["f", "m", "f"] * 6})
     tables = [
@@ -103,23 +86,6 @@ def test_a_column_is_read_as_numbers_if_one_of_its_kernels_takes_numbers():
     for which, kinds in ((tables, {"sex": "categories"}), (tables[2:], {"code": "categories", "sex": "categories"})):
         specs, names = build(which, frame)
         assert names == ["code", "sex"] and kinds_of(specs) == kinds
-
-
-def test_labels_are_joined_by_id(capsys):
-    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=pd.Index([3, 1, 2], name="id"))
-    Path("labels.csv").write_text("name,y,more\n2,b,0\n3,c,1\n9,z,2\n")
-    joined = with_labels(frame, "file", "labels.csv")
-    assert [None if pd.isna(v) else v for v in joined["y"]] == ["c", None, "b"]
-    assert joined.attrs["aside"] == ["y", "more"] and joined["x"].tolist() == [1.0, 2.0, 3.0]
-    assert "1 of 3 examples have no label there ('1', ...)" in capsys.readouterr().err
-
-
-def test_archives_and_pipes_are_tables():
-    np.savez("t.npz", y=np.array(["u", "v"]), X=np.array([[1.0, 2.0], [3.0, 4.0]]))
-    assert read_npz("t.npz").to_dict("list") == {"y": ["u", "v"], "X.0": [1.0, 3.0], "X.1": [2.0, 4.0]}
-    np.savez("k.npz", K=np.eye(2), ids=np.array(["u", "v"]), columns=np.array(["v", "u"]))
-    assert read_npz("k.npz").to_dict("list") == {"id": ["u", "v"], "v": [1.0, 0.0], "u": [0.0, 1.0]}
-    assert separator(b"a\tb,c\td") == "\t" and separator(b"a,b\tc") == "," and separator(b"a") == ","
 
 
 def test_targets_are_said_with_what_is_left_out(capsys):
@@ -155,12 +121,6 @@ def test_targets_are_those_of_the_fit_the_named_or_the_only_other_column(capsys)
         target_of(model, frame, None)
     model.covariate_columns_ = {"c": None}
     assert target_of(model, frame[["x", "c", "y"]], None).name == "y"
-    assert as_classes(model, frame["y"]).tolist() == ["1", "2"] * 5
-    model.classes_ = np.array([1, 2])
-    assert as_classes(model, frame["y"]).tolist() == [1.0, 2.0] * 5
-    model.classes_ = np.array(["1", "3"])
-    with pytest.raises(Wrong, match="has '2', which is not among 1, 3"):
-        as_classes(model, frame["y"])
 
 
 def test_matrices_share_half_of_their_ids_and_have_places():

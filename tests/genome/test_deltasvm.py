@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,13 +40,13 @@ def both_strands(k, seed=0):
 
 
 @pytest.mark.parametrize("k", [1, 3, 6])
-def test_scores_are_sums_over_the_words_that_overlap_the_variant(tmp_path, k):
+def test_scores_are_sums_over_the_words_that_overlap_the_variant(k):
     rng = np.random.default_rng(k)
     contigs = {name: "".join(rng.choice(list("ACGTacgtN"), size=80)) for name in ("a", "b")}
     variants = random_variants(contigs, 60, rng)
     weights, weight = both_strands(k)
-    write_genome(tmp_path / "g.fa", contigs)
-    found = deltasvm(weights, variants, tmp_path / "g.fa")
+    write_genome("g.fa", contigs)
+    found = deltasvm(weights, variants, "g.fa")
 
     def total(text):
         return sum(weight.get(text[i : i + k].upper(), 0.0) for i in range(len(text) - k + 1))
@@ -54,12 +55,12 @@ def test_scores_are_sums_over_the_words_that_overlap_the_variant(tmp_path, k):
         letters = contigs[str(variants.chrom[n])]  # the words that do not overlap cancel
         changed = letters[: pos - 1] + alt + letters[pos - 1 + len(ref) :]
         assert found.score[n] == pytest.approx(total(changed) - total(letters), abs=1e-9)
-    found.write(tmp_path / "out.txt")
-    assert (tmp_path / "out.txt").read_text().splitlines()[0] == f"v0\t{found.score[0]:.6f}"
+    found.write("out.txt")
+    assert Path("out.txt").read_text().splitlines()[0] == f"v0\t{found.score[0]:.6f}"
 
 
-def test_weights_are_written_and_read_in_the_format_of_deltasvm(tmp_path):
-    path = tmp_path / "w.txt"
+def test_weights_are_written_and_read_in_the_format_of_deltasvm():
+    path = Path("w.txt")
     weights, weight = both_strands(4)
     write_kmer_weights(path, weights)
     text = path.read_text().splitlines()
@@ -87,12 +88,12 @@ def test_weights_are_written_and_read_in_the_format_of_deltasvm(tmp_path):
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
-def test_non_redundant_words_are_the_first_of_each_pair(k, tmp_path):
+def test_non_redundant_words_are_the_first_of_each_pair(k):
     words = list(map("".join, product("ACGT", repeat=k)))
     expected = [word for word in words if word <= opposite(word)]
     assert non_redundant_kmers(k) == expected
-    write_kmers(tmp_path / "w.fa", k)
-    assert (tmp_path / "w.fa").read_text() == "".join(f">{word}\n{word}\n" for word in expected)
+    write_kmers("w.fa", k)
+    assert Path("w.fa").read_text() == "".join(f">{word}\n{word}\n" for word in expected)
 
 
 def test_there_are_524800_words_of_ten_letters():

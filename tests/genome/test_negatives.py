@@ -1,5 +1,7 @@
 """Issue 14, build 8: matched negatives, the training set, folds by chromosome."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -10,7 +12,6 @@ from manykernels.datasets import make_genome
 from manykernels.genome import ChromosomeSplit, Reference, matched_negatives, read_bed, training_set, windows
 from manykernels.genome import training as room
 from manykernels.genome.reference import composition
-from manykernels.sequences import read_fasta
 from manykernels.strings import Spectrum
 
 pytest.importorskip("pyfaidx")
@@ -64,40 +65,40 @@ def test_gc_is_a_share_of_the_known_letters():
     assert masked.tolist() == [0.0, 0.5, 1 / 3, 0.0]
 
 
-def test_the_matching_is_reported(genome, tmp_path):
+def test_the_matching_is_reported(genome):
     positives = windows(genome.peaks, genome.reference, 101)
     found = matched_negatives(positives, genome.reference)
     assert np.allclose(found.columns["gc_positives"], np.quantile(positives.gc, found.columns["quantile"]))
     assert np.abs(found.columns["gc_positives"] - found.columns["gc_negatives"]).max() <= 0.02
-    found.to_csv(tmp_path / "match.csv")
-    assert len((tmp_path / "match.csv").read_text().splitlines()) == 8
+    found.to_csv("match.csv")
+    assert len(Path("match.csv").read_text().splitlines()) == 8
     assert found.summary().startswith("80 negatives of 80 wanted, 0 without a match; medians of positives")
 
 
-def test_positives_that_nothing_matches_are_counted(tmp_path):
+def test_positives_that_nothing_matches_are_counted():
     rng = np.random.default_rng(0)
     letters = "".join(rng.choice(list("AT"), size=4000))
-    (tmp_path / "g.fa").write_text(f">c\n{letters[:1000] + 'GC' * 20 + letters[1000:]}\n")
-    (tmp_path / "p.bed").write_text("c\t1000\t1040\tonly_gc\nc\t100\t140\tplain\n")
-    found = matched_negatives(tmp_path / "p.bed", tmp_path / "g.fa", 2)
+    Path("g.fa").write_text(f">c\n{letters[:1000] + 'GC' * 20 + letters[1000:]}\n")
+    Path("p.bed").write_text("c\t1000\t1040\tonly_gc\nc\t100\t140\tplain\n")
+    found = matched_negatives("p.bed", "g.fa", 2)
     assert len(found) == 2 and found.wanted == 4 and found.positive.tolist() == [1, 1]
     assert "2 negatives of 4 wanted, 2 without a match" in found.summary()
-    (tmp_path / "p.bed").write_text("c\t1000\t1040\tonly_gc\n")
+    Path("p.bed").write_text("c\t1000\t1040\tonly_gc\n")
     with pytest.raises(ValueError, match="raise tolerance=0.02"):
-        matched_negatives(tmp_path / "p.bed", tmp_path / "g.fa")
+        matched_negatives("p.bed", "g.fa")
     with pytest.raises(ValueError, match="ratio=0"):
-        matched_negatives(tmp_path / "p.bed", tmp_path / "g.fa", 0)
+        matched_negatives("p.bed", "g.fa", 0)
 
 
-def test_positives_that_are_equal_find_different_negatives(tmp_path):
+def test_positives_that_are_equal_find_different_negatives():
     """All windows of this genome have the same GC content, and there is hardly more room than they take."""
-    (tmp_path / "g.fa").write_text(f">c\n{'ACGT' * 5000}\n")
-    (tmp_path / "p.bed").write_text("".join(f"c\t{k * 40}\t{k * 40 + 20}\n" for k in range(150)))
-    found = matched_negatives(tmp_path / "p.bed", tmp_path / "g.fa", tolerance=0.2)
+    Path("g.fa").write_text(f">c\n{'ACGT' * 5000}\n")
+    Path("p.bed").write_text("".join(f"c\t{k * 40}\t{k * 40 + 20}\n" for k in range(150)))
+    found = matched_negatives("p.bed", "g.fa", tolerance=0.2)
     assert len(found) == 150
 
 
-def test_a_training_set_is_windows_labels_and_chromosomes(genome, tmp_path):
+def test_a_training_set_is_windows_labels_and_chromosomes(genome):
     data = training_set(genome.peaks, genome.reference, 101, ratio=2)
     n = len(data.positives)
     assert (
@@ -105,14 +106,14 @@ def test_a_training_set_is_windows_labels_and_chromosomes(genome, tmp_path):
         and data.y.tolist() == [1] * n + [-1] * 2 * n
     )
     assert list(data.X[:n]) == list(data.positives.sequences) and data.groups[0] == data.positives.chrom[0]
-    paths = data.write(tmp_path / "set")
-    assert paths == (f"{tmp_path}/set.pos.fa", f"{tmp_path}/set.neg.fa")
+    paths = data.write("set")
+    assert paths == ("set.pos.fa", "set.neg.fa")
     for path, part in zip(paths, (data.positives, data.negatives.windows), strict=True):
         lines = open(path).read().splitlines()
         assert lines[1::2] == list(part.sequences)
         assert lines[0] == f">{part.chrom[0]}:{part.start[0]}-{part.stop[0]}"
-    data.to_csv(tmp_path / "set.tsv")
-    head, first, *_ = (tmp_path / "set.tsv").read_text().splitlines()
+    data.to_csv("set.tsv")
+    head, first, *_ = Path("set.tsv").read_text().splitlines()
     assert head.split("\t") == ["chrom", "start", "stop", "name", "y", "gc", "repeats"] and first.startswith("chr1\t")
     assert data.summary().startswith("positives: 80 windows") and "negatives: 160" in data.summary()
 
@@ -121,11 +122,6 @@ def test_negatives_keep_away_from_whole_peaks_where_windows_are_narrower(genome)
     peaks, data = read_bed(genome.peaks), training_set(genome.peaks, genome.reference, 11)
     assert (data.positives.stop - data.positives.start).max() < (peaks.stop - peaks.start).min()
     assert not overlap(data.negatives.windows, peaks)
-
-
-def test_the_fasta_files_of_a_training_set_are_read_again(genome, tmp_path):
-    data = training_set(genome.peaks, genome.reference, 101)
-    assert read_fasta(data.write(tmp_path / "set")[0]) == data.positives.sequences
 
 
 CHROMOSOMES = np.repeat(["chr1", "chr2", "chr3", "chr10", "chrX"], [9, 7, 5, 4, 3])

@@ -1,5 +1,7 @@
 """What `training_set` is asked for reaches its windows and its negatives: seed, unknown letters, tolerance, ends."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -76,14 +78,14 @@ def test_a_training_set_is_its_windows_and_their_negatives(files):
             np.testing.assert_array_equal(data.columns[name], both)
 
 
-def test_the_tolerance_is_a_bound_and_what_is_just_it_is_within(tmp_path):
+def test_the_tolerance_is_a_bound_and_what_is_just_it_is_within():
     """All other windows differ from the positive by 11/20 − 10/20 of GC, which rounds to more than 0.05."""
     letters = list("ACGT" * 500)
     letters[1000] = "G"
-    (tmp_path / "g.fa").write_text(f">c\n{''.join(letters)}\n")
-    (tmp_path / "p.bed").write_text("c\t992\t1012\n")
-    found = matched_negatives(tmp_path / "p.bed", tmp_path / "g.fa", 2, tolerance=0.05)
+    Path("g.fa").write_text(f">c\n{''.join(letters)}\n")
+    Path("p.bed").write_text("c\t992\t1012\n")
+    found = matched_negatives("p.bed", "g.fa", 2, tolerance=0.05)
     assert len(found) == 2 and found.windows.gc.tolist() == [0.5, 0.5]
     for tolerance in (0.049, 0.046):
         with pytest.raises(ValueError, match=f"raise tolerance={tolerance}"):
-            matched_negatives(tmp_path / "p.bed", tmp_path / "g.fa", 2, tolerance=tolerance)
+            matched_negatives("p.bed", "g.fa", 2, tolerance=tolerance)

@@ -1,6 +1,7 @@
 """Issue 14, build 8: BED and narrowPeak files, and windows around the peaks."""
 
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ CONTIGS = {"chr1": "NNNNNACGTacgtnACGTTGCAACGGTTACGATCGATTTACG", "chr2": "GGGCCC
 
 
 @pytest.fixture
-def genome(tmp_path):
-    path = tmp_path / "genome.fa"
+def genome():
+    path = Path("genome.fa")
     with open(path, "w") as file:
         for name, letters in CONTIGS.items():
             lines = [letters[at : at + 7] for at in range(0, len(letters), 7)]
@@ -29,10 +30,10 @@ def peaks_at(*places):
 
 
 @pytest.mark.parametrize("zipped", [False, True])
-def test_a_reference_gives_any_interval_and_n_beyond_its_ends(genome, tmp_path, zipped):
+def test_a_reference_gives_any_interval_and_n_beyond_its_ends(genome, zipped):
     if zipped:
-        (tmp_path / "genome.fa.gz").write_bytes(gzip.compress(genome.read_bytes()))
-    with Reference(tmp_path / "genome.fa.gz" if zipped else genome) as reference:
+        Path("genome.fa.gz").write_bytes(gzip.compress(genome.read_bytes()))
+    with Reference("genome.fa.gz" if zipped else genome) as reference:
         assert reference.lengths == {name: len(letters) for name, letters in CONTIGS.items()}
         for name, letters in CONTIGS.items():
             for start in range(-12, len(letters) + 12):
@@ -41,16 +42,16 @@ def test_a_reference_gives_any_interval_and_n_beyond_its_ends(genome, tmp_path, 
                     assert reference.fetch(name, start, start + size) == expected
 
 
-def test_a_reference_that_cannot_be_indexed_says_what_to_do(tmp_path, genome):
+def test_a_reference_that_cannot_be_indexed_says_what_to_do(genome):
     for text, wrong in ((">a x\nAC\n>a\nAC\n", "line 3: '>a'"), ("AC\n>a\nAC\n", "header")):
-        (tmp_path / "genome.fa.gz").write_bytes(gzip.compress(text.encode()))
+        Path("genome.fa.gz").write_bytes(gzip.compress(text.encode()))
         with pytest.raises(ValueError, match=wrong):
-            Reference(tmp_path / "genome.fa.gz")
-    (tmp_path / "uneven.fa").write_text(">a\nACGT\nAC\nACGT\n")
+            Reference("genome.fa.gz")
+    Path("uneven.fa").write_text(">a\nACGT\nAC\nACGT\n")
     with pytest.raises(ValueError, match="lines of one length"):
-        Reference(tmp_path / "uneven.fa")
+        Reference("uneven.fa")
     with pytest.raises(FileNotFoundError, match="FASTA"):
-        Reference(tmp_path / "none.fa")
+        Reference("none.fa")
     with Reference(genome) as reference, pytest.raises(ValueError, match="contig '1' is not in"):
         reference.fetch("1", 0, 1)
 
@@ -65,9 +66,9 @@ NARROW = "chr1\t10\t30\tone\t0\t.\t1.5\t-1\t-1\t4\nchr2\t0\t9\t.\t0\t.\t1.5\t-1\
 
 
 @pytest.mark.parametrize("zipped", [False, True])
-def test_bed_and_narrow_peak_files_are_read(tmp_path, zipped):
+def test_bed_and_narrow_peak_files_are_read(zipped):
     def read(text, **options):
-        path = tmp_path / "peaks"
+        path = Path("peaks")
         path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
         return read_bed(path, **options)
 
@@ -126,10 +127,10 @@ def test_what_has_no_window_is_named(genome):
         windows(peaks_at(("chr1", 0, 4)), genome)
 
 
-def test_windows_are_written_as_bed_and_fasta(genome, tmp_path):
+def test_windows_are_written_as_bed_and_fasta(genome):
     found = windows(peaks_at(("chr1", 14, 22)), genome)
-    found.to_bed(tmp_path / "w.bed")
-    found.to_fasta(tmp_path / "w.fa")
-    again = read_bed(tmp_path / "w.bed")
+    found.to_bed("w.bed")
+    found.to_fasta("w.fa")
+    again = read_bed("w.bed")
     assert (again.start, again.stop, again.name) == (14, 22, ["p0"])
-    assert (tmp_path / "w.fa").read_text() == f">chr1:14-22\n{CONTIGS['chr1'][14:22].upper()}\n"
+    assert Path("w.fa").read_text() == f">chr1:14-22\n{CONTIGS['chr1'][14:22].upper()}\n"

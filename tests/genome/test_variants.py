@@ -1,6 +1,7 @@
 """Issue 14, build 7: variants from files, and the model's difference between their alleles."""
 
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,8 +27,8 @@ VCF = "\n".join([
 
 
 @pytest.mark.parametrize("zipped", [False, True])
-def test_vcf_files_are_read_and_what_has_no_letters_is_named(tmp_path, zipped):
-    path = tmp_path / "some.vcf"
+def test_vcf_files_are_read_and_what_has_no_letters_is_named(zipped):
+    path = Path("some.vcf")
     path.write_bytes(gzip.compress(VCF.encode()) if zipped else VCF.encode())
     found = read_variants(path)
     assert found.id == ["rs1", "chr1:6:C:G", "chr1:6:C:T", "rs4"] and found.pos.tolist() == [5, 6, 6, 8]
@@ -45,16 +46,16 @@ TABLES = {
 
 
 @pytest.mark.parametrize("format", TABLES)
-def test_tables_of_variant_scorer_are_read(tmp_path, format):
-    (tmp_path / "t.tsv").write_text(TABLES[format] + TABLES[format].replace("\tG", "\t-"))
-    found = read_variants(tmp_path / "t.tsv", format)
+def test_tables_of_variant_scorer_are_read(format):
+    Path("t.tsv").write_text(TABLES[format] + TABLES[format].replace("\tG", "\t-"))
+    found = read_variants("t.tsv", format)
     assert (found.id, found.chrom[0], found.ref, found.alt) == (["rs1"] * 2, "chr1", ["A"] * 2, ["G", ""])
     assert found.pos.tolist() == [12, 12]
     with pytest.raises(ValueError, match="format of .* is unknown"):
-        read_variants(tmp_path / "t.tsv")
-    (tmp_path / "t.tsv").write_text("chr1\tx\n")
+        read_variants("t.tsv")
+    Path("t.tsv").write_text("chr1\tx\n")
     with pytest.raises(ValueError, match="line 1 has 2 columns"):
-        read_variants(tmp_path / "t.tsv", format)
+        read_variants("t.tsv", format)
 
 
 class PlacedLetters:
@@ -76,11 +77,11 @@ def expected_window(letters, start, stop, allele, width):
 
 
 @pytest.mark.parametrize("width", [11, 20])
-def test_scores_are_those_of_the_changed_genome(tmp_path, width, monkeypatch):
+def test_scores_are_those_of_the_changed_genome(width, monkeypatch):
     monkeypatch.setattr(scores, "VARIANTS_AT_ONCE", 30)  # several blocks
     rng = np.random.default_rng(1)
     contigs = {name: "".join(rng.choice(list("ACGTacgt"), size=90)) for name in ("chr1", "chr2")}
-    path, variants = write_genome(tmp_path / "g.fa", contigs), random_variants(contigs, 80, rng)
+    path, variants = write_genome("g.fa", contigs), random_variants(contigs, 80, rng)
     model = PlacedLetters(width)
     found = score_variants(model, variants, path, width, n_shuffles=0)
     ends = []
@@ -96,14 +97,14 @@ def test_scores_are_those_of_the_changed_genome(tmp_path, width, monkeypatch):
     assert found.at_ends == ends and ends and "p" not in found.columns
 
 
-def test_anchors_change_nothing_and_swapped_alleles_swap_the_scores(tmp_path):
+def test_anchors_change_nothing_and_swapped_alleles_swap_the_scores():
     rng = np.random.default_rng(2)
     letters = "".join(rng.choice(list("ACGT"), size=60))
     letters = letters[:20] + "CATG" + letters[24:]
 
     def at(start, ref, alt, text=letters, name="g.fa"):
         one = Variants(["v"], np.array(["c"]), np.array([start + 1]), [ref], [alt])
-        found = score_variants(PlacedLetters(15), one, write_genome(tmp_path / name, {"c": text}), 15, n_shuffles=0)
+        found = score_variants(PlacedLetters(15), one, write_genome(name, {"c": text}), 15, n_shuffles=0)
         return found["score_ref"][0], found["score_alt"][0]
 
     short = at(20, "CA", "C")
@@ -111,8 +112,8 @@ def test_anchors_change_nothing_and_swapped_alleles_swap_the_scores(tmp_path):
     assert at(20, "C", "CA", letters[:21] + letters[22:], "h.fa") == short[::-1]
 
 
-def test_variants_that_do_not_fit_the_reference_are_named(tmp_path):
-    path = write_genome(tmp_path / "g.fa", {"c": "ACGTACGTACGTACGTACGT"})
+def test_variants_that_do_not_fit_the_reference_are_named():
+    path = write_genome("g.fa", {"c": "ACGTACGTACGTACGTACGT"})
     variants = Variants(
         ["good", "bad", "far", "none", "long"], np.array(["c", "c", "c", "d", "c"]), np.array([5, 5, 99, 5, 5]),
         ["A", "C", "A", "A", "A"], ["G", "G", "G", "G", "A" + "C" * 9],
@@ -140,13 +141,13 @@ class RandomWords:
         return self.weights.sums(list(X))
 
 
-def test_p_values_are_uniform_where_flanks_are_random(tmp_path):
+def test_p_values_are_uniform_where_flanks_are_random():
     """Eight genomes without signal, each with a model of its own: p values of both kinds, and their tails."""
     found = {True: [], False: []}
     for seed in range(8):
         rng = np.random.default_rng(seed)
         contigs = {"c": "".join(rng.choice(list("ACGT"), p=[0.3, 0.2, 0.2, 0.3], size=60_000))}
-        path, variants = write_genome(tmp_path / f"{seed}.fa", contigs), random_variants(contigs, 400, rng)
+        path, variants = write_genome(f"{seed}.fa", contigs), random_variants(contigs, 400, rng)
         scores = score_variants(RandomWords(seed=seed), variants, path, 31)
         for ref, alt, p in zip(variants.ref, variants.alt, scores["p"], strict=True):
             found[len(ref) == len(alt)].append(p)
@@ -158,10 +159,10 @@ def test_p_values_are_uniform_where_flanks_are_random(tmp_path):
     assert np.array_equal(again["p"], scores["p"])
 
 
-def test_null_changes_of_the_same_size_count_in_p(tmp_path):
+def test_null_changes_of_the_same_size_count_in_p():
     """Issue 11, point 24. Where flanks do not matter each null change is the change itself, but for rounding."""
     contig = "ACGTTGCATG" * 20
-    path, places = write_genome(tmp_path / "g.fa", {"c": contig}), np.arange(41, 141, 10)
+    path, places = write_genome("g.fa", {"c": contig}), np.arange(41, 141, 10)
     variants = Variants([f"v{k}" for k in range(10)], np.full(10, "c"), places, ["A"] * 10, ["C"] * 10)
     scores = score_variants(RandomWords(k=1), variants, path, 31)
     assert np.ptp(scores["delta"]) < 1e-9 and (scores["p"] == 1.0).all() and (scores["q"] == 1.0).all()
@@ -175,15 +176,15 @@ def fitted(tmp_path_factory):
     return genome, data, model
 
 
-def test_broken_motifs_come_first_and_parts_by_kernel_sum_to_delta(fitted, tmp_path):
+def test_broken_motifs_come_first_and_parts_by_kernel_sum_to_delta(fitted):
     genome, _, model = fitted
     found = score_variants(model, genome.variants, genome.reference, 61)
     broken = np.char.startswith(found["id"], "broken")
     assert broken.sum() == 30 and roc_auc_score(broken, -found["delta"]) > 0.95
     assert np.median(found["q"][broken]) < 0.05 and np.median(found["p"][~broken]) > 0.2
     assert np.allclose(found["delta:words"] + found["delta:places"], found["delta"])
-    found.to_csv(tmp_path / "scores.tsv")
-    head, first, *rest = (tmp_path / "scores.tsv").read_text().splitlines()
+    found.to_csv("scores.tsv")
+    head, first, *rest = Path("scores.tsv").read_text().splitlines()
     assert head.split("\t") == list(found.columns) and len(rest) == 59
     assert first.split("\t")[:5] == [str(found[name][0]) for name in ("id", "chrom", "pos", "ref", "alt")]
     assert float(first.split("\t")[7]) == pytest.approx(found["delta"][0])
@@ -209,11 +210,11 @@ def test_a_model_of_several_outputs_needs_the_number_of_one(fitted):
     assert np.allclose(found["delta:spectrum(k=3)[all]"], found["delta"])
 
 
-def test_the_width_is_that_of_the_training_windows_if_the_model_tells_it(tmp_path):
+def test_the_width_is_that_of_the_training_windows_if_the_model_tells_it():
     """Issue 14: a width had to be given even where the model knows it."""
     rng = np.random.default_rng(4)
     contigs = {"chr1": "".join(rng.choice(list("ACGT"), 300))}
-    reference = write_genome(tmp_path / "genome.fa", contigs)
+    reference = write_genome("genome.fa", contigs)
     some, y = random_variants(contigs, 6, rng), np.arange(20) % 2
     texts = ["".join(row) for row in rng.choice(list("ACGT"), (20, 31))]
     for kernels in ([Spectrum(k=3)], [GappedKmer(4, 2)]):
@@ -226,9 +227,9 @@ def test_the_width_is_that_of_the_training_windows_if_the_model_tells_it(tmp_pat
             score_variants(model, some, reference)
 
 
-def test_a_window_may_be_as_short_as_the_longest_word_that_has_weight(tmp_path):
+def test_a_window_may_be_as_short_as_the_longest_word_that_has_weight():
     """Issue 14: shorter ones have no windows of a word, and every difference was 0."""
-    reference = write_genome(tmp_path / "g.fa", {"chr1": "ACGTACGTTGCA"})
+    reference = write_genome("g.fa", {"chr1": "ACGTACGTTGCA"})
     texts = ["".join(row) for row in np.random.default_rng(3).choice(list("ACGT"), (40, 9))]
     model = MKLClassifier([("three", Spectrum(3)), ("four", Spectrum(4))], C=1.0).fit(texts, np.arange(40) % 2)
     one = Variants(["v"], np.array(["chr1"]), np.array([6]), ["C"], ["T"])

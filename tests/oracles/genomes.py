@@ -1,12 +1,14 @@
 """Small genomes in files, and random variants of them."""
 
+from pathlib import Path
+
 import numpy as np
 
 from manykernels.genome import Variants
 
 
 def write_genome(path, contigs):
-    path.write_text("".join(f">{name}\n{letters}\n" for name, letters in contigs.items()))
+    Path(path).write_text("".join(f">{name}\n{letters}\n" for name, letters in contigs.items()))
     return path
 
 

@@ -18,47 +18,41 @@ Data = Annotated[
 Target = Annotated[
     str | None, Option("--target", "-t", help="The column to predict; in FASTA headers the word before =.")
 ]
-Event = Annotated[str | None, Option(help="With --time: the column that is 1 for events, 0 for censored times.")]
-Time = Annotated[str | None, Option(help="With --event: the column of times, for the risk of an event.")]
-Strata = Annotated[str | None, Option(help="With --event and --time: a column of groups that are not compared.")]
 Labels = Annotated[str | None, Option(help="A table of targets, with ids in its first column.")]
-Config = Annotated[str | None, Option(help="A TOML file of kernels; `manykernels init` writes one.")]
 Task = Annotated[str | None, Option(help="classification, regression, survival or one-class; by default guessed.")]
 Groups = Annotated[
     str | None, Option(help="A column of groups, such as patients: rows of a group are held out together.")
 ]
-Adjust = Annotated[
-    str | None,
-    Option(help="Columns to adjust for, without a penalty, separated by commas: age,sex,batch:category."),
-]
 Id = Annotated[str | None, Option(help="The column of ids of the examples.")]
-Loss = Annotated[str | None, Option(help="hinge, logistic, squared, huber, quantile, poisson, ...")]
-Q = Annotated[float | None, Option("--q", help="The quantile, for --loss quantile; default 0.5.")]
-Normalize = Annotated[
-    str | None, Option(help="multiplicative, spherical (for unequal lengths), trace or none; chosen by default.")
-]
-Nu = Annotated[float | None, Option(help="The share of outliers, for --task one-class.")]
-Approximation = Annotated[
-    str | None, Option(help="nystroem or rff: kernels of low rank, for many examples; docs/lowrank.md.")
-]
 
 
 @dataclass
 class Learned:
     data: Data
     target: Target = None
-    event: Event = None
-    time: Time = None
-    strata: Strata = None
-    config: Config = None
+    event: Annotated[str | None, Option(help="With --time: the column that is 1 for events, 0 for censored times.")] = (
+        None
+    )
+    time: Annotated[str | None, Option(help="With --event: the column of times, for the risk of an event.")] = None
+    strata: Annotated[str | None, Option(help="With --event and --time: a column of groups that are not compared.")] = (
+        None
+    )
+    config: Annotated[str | None, Option(help="A TOML file of kernels; `manykernels init` writes one.")] = None
     task: Task = None
-    loss: Loss = None
-    q: Q = None
-    normalize: Normalize = None
+    loss: Annotated[str | None, Option(help="hinge, logistic, squared, huber, quantile, poisson, ...")] = None
+    q: Annotated[float | None, Option("--q", help="The quantile, for --loss quantile; default 0.5.")] = None
+    normalize: Annotated[
+        str | None, Option(help="multiplicative, spherical (for unequal lengths), trace or none; chosen by default.")
+    ] = None
     id: Id = None
     labels: Labels = None
-    adjust: Adjust = None
-    approximation: Approximation = None
+    adjust: Annotated[
+        str | None,
+        Option(help="Columns to adjust for, without a penalty, separated by commas: age,sex,batch:category."),
+    ] = None
+    approximation: Annotated[
+        str | None, Option(help="nystroem or rff: kernels of low rank, for many examples; docs/lowrank.md.")
+    ] = None
     json: Json = False
 
 
@@ -66,7 +60,7 @@ class Learned:
 class FitOptions(Learned):
     C: Annotated[str | None, Option("-C", "--C", help="Factor of the loss; by default auto, which chooses it.")] = None
     p: Annotated[float | None, Option("-p", "--p", help="1: few kernels, inf: equal weights; default 2.")] = None
-    nu: Nu = None
+    nu: Annotated[float | None, Option(help="The share of outliers, for --task one-class.")] = None
     probabilities: Annotated[
         bool, Option("--probabilities", help="Let predict write probabilities, for any loss; takes 5 more fits.")
     ] = False

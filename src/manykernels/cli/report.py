@@ -97,10 +97,7 @@ def report(asked: PageOptions) -> None:
         f"{place} is written{over[0]}, in {seconds:.1f} s: open it in a browser. Its numbers are in "
         f"{place.stem}.json{over[1]}."
     )
-    if asked.json:
-        typer.echo(found.json())
-    else:
-        typer.echo(str(place))
+    typer.echo(found.json() if asked.json else str(place))
 
 
 def _describe(facts, model, frame, truth, targets):
