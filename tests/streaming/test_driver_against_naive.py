@@ -168,9 +168,10 @@ def check_growth(run, small, found, priced, rows, X, score, T):
 def test_examples_stay_by_their_slack_in_any_output(monkeypatch):
     """An example that is next to its margin in one of two outputs stays before one that is far in both."""
     monkeypatch.setattr(driver, "MIN_ACTIVE", 2)
-    X, Y, c, w = data(2)
+    X, _, c, w = data(2)
+    Y = np.where(X[:, :2].T > 0, 1.0, -1.0)  # so that many are far from their margins
     with Stream(Pieces(X, BLOCKS), 1) as stream:
-        stream.arrange(Y, c, w)
+        stream.arrange(Y, 10 * c, w)
         run, active = make(stream, Y, 2, max_active=60)
         rows = np.flatnonzero(c > 0)[:50]
         small = run._problem(rows, X[rows])
@@ -179,7 +180,7 @@ def test_examples_stay_by_their_slack_in_any_output(monkeypatch):
         slack = np.where(found.a == 0, small.Y * f - 1, -np.inf).min(axis=0)
         keep = run._needed(small, found, 10)
         count = max(np.count_nonzero(found.a.any(axis=0)), min(int(1.25 * np.count_nonzero(slack <= 0)) + 2, 50))
-        assert (np.diff(keep) > 0).all() and len(keep) == count
+        assert (np.diff(keep) > 0).all() and len(keep) == count < 45
         assert slack[keep].max() <= np.delete(slack, keep).min(initial=np.inf)
         run.options = replace(run.options, max_active=12)  # less than the support has
         assert_array_equal(run._needed(small, found, 10), np.flatnonzero(found.a.any(axis=0)))
