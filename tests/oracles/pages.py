@@ -1,60 +1,10 @@
 """Reads pieces of the report page, and makes up facts for them."""
 
-import re
 from html.parser import HTMLParser
 
 from manykernels import _pictures
 from manykernels.report._page import TOOLS
 from manykernels.report._words import MARKS
-
-
-class Page(HTMLParser):
-    """The tables of a piece of a page, {caption: (heads, rows of (text, sort number), note)}, its marks and words."""
-
-    def __init__(self, piece):
-        super().__init__(convert_charrefs=True)
-        self.tables, self.marks, self.words, self.path, self.cell, self.note = {}, [], "", [], None, ""
-        self.feed(piece)
-        self.words = " ".join(self.words.split())
-
-    def handle_starttag(self, tag, given):
-        given = dict(given)
-        if tag in ("rect", "circle", "line", "polyline"):
-            self.marks.append((tag, given))
-            return
-        self.path.append(tag)
-        if tag == "table":
-            self.heads, self.rows, self.caption, self.note = [], [], "", ""
-        if tag == "tr" and "tbody" in self.path:
-            self.rows.append([])
-        if tag in ("th", "td"):
-            self.cell = ["", None if given.get("data-v") is None else float(given["data-v"])]
-            (self.rows[-1] if "tbody" in self.path else self.heads).append(self.cell)
-        if tag == "g":
-            self.marks.append((tag, given))
-
-    def handle_startendtag(self, tag, given):
-        self.marks.append((tag, dict(given)))
-
-    def handle_endtag(self, tag):
-        assert self.path.pop() == tag
-        if tag in ("th", "td"):
-            self.cell = None
-        if tag == "table":
-            heads = [text for text, _ in self.heads]
-            self.tables[self.caption] = heads, [[tuple(cell) for cell in row] for row in self.rows], self.note
-
-    def handle_data(self, data):
-        if "svg" in self.path:
-            return
-        if self.cell is not None:
-            self.cell[0] += data
-        elif "small" in self.path:
-            self.note += data
-        elif "caption" in self.path:
-            self.caption += data
-        else:
-            self.words += data + ("" if "p" in self.path else " ")
 
 
 class Story(HTMLParser):
@@ -97,16 +47,11 @@ class Story(HTMLParser):
             self.lines[-1] += data
 
 
-def plain(sentence):
-    """A sentence without the marks of its inline elements."""
-    return re.sub("[\ufdd0-\ufdef]", "", sentence)
-
-
 def sentence(macro, facts):
     """A sentence of templates/sentences.html.jinja as text."""
     template = _pictures._templates().get_template("report/templates/sentences.html.jinja")
     made = getattr(template.make_module({**TOOLS, "facts": facts}), macro)()
-    return Page(f"<p>{str(made).translate(MARKS)}</p>").words
+    return " ".join(str(Story(f"<p>{str(made).translate(MARKS)}</p>")).split())
 
 
 def merged(facts, own):

@@ -111,14 +111,10 @@ class Letters:
         self.A, self.opposite, self.strands = size, opposite, (1,) if opposite is None else (1, -1)
         around = ((0, 0), (self.margin, self.margin))
         self.codes, self.track = np.pad(codes, around, constant_values=size), np.pad(track, around)
-        self.sign, self.one_hot = 1, np.eye(size + 1)[:, :size]
+        self.sign, self.one_hot = 1, np.eye(size + 1)[:, :size]  # contributions of this sign count as positive
         counts = np.bincount(codes.ravel(), minlength=size + 1)[:size] + 1
         counts = counts if opposite is None else counts + counts[opposite[:size]]
         self.background = counts / counts.sum()
-
-    def turn(self, sign):
-        """Count contributions of this sign as positive."""
-        self.sign = sign
 
     def cut(self, seqlets, offset, strand, before, after):
         """(one-hot letters (N, before + w + after, A), contributions of these letters): the frames of seqlets."""

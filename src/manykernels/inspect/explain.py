@@ -174,10 +174,6 @@ class _Source:
         X[name] = part
         return X
 
-    def parts(self, X, theta):
-        """(n, M), only of kernels with weight in theta."""
-        return self.predictor.parts(X, self.a, theta)[0]
-
     def decision(self):
         return self.predictor.decision(self.X, self.a, self.theta)[0] + self.level
 
@@ -224,7 +220,7 @@ def _mutate_copies(source, theta, rows, out):
 
     def parts(rows, codes):
         copies = Sequences.encode(decoder[codes], X.alphabet, "ignore")
-        found = source.parts(source.with_sequences(rows, copies), theta)
+        found = source.predictor.parts(source.with_sequences(rows, copies), source.a, theta)[0]
         return found.T if len(out) > 1 else found.sum(axis=1)[None]
 
     for L in np.unique(X.lengths[rows]).tolist():

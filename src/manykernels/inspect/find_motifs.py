@@ -142,7 +142,7 @@ def find_motifs(
     found: list[Motif] = []
     counts = {1: 0, -1: 0}
     for sign in (1, -1):
-        letters.turn(sign)
+        letters.sign = sign
         sums = window_sums(sign * total, lengths, window)
         for least in thresholds(sums):
             seqlets = find_seqlets(sums, window, least)

@@ -238,10 +238,6 @@ class Fold:
             b = b + TIE_BREAK * (Y @ examples.c) / examples.c.sum()
         return FoldFit(np.zeros_like(Y), np.zeros((len(Y), self.M)), self.adjustment.level(b, w), 0.0, True, [])
 
-    def moved(self, machine, decision, order):
-        """The decisions (n_test, T) of a machine with the examples of its kernels in another order."""
-        return self.adjustment.moved(decision, machine.b, order)
-
     def decisions(self, machines):
         """Σ_m f_m + b of each machine at the held-out examples, (n_test, T); machines share the kernel values."""
         T = len(machines[0].b)

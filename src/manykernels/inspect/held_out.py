@@ -264,7 +264,7 @@ def refitted(fold, rows, chosen, orders):
     alignment, between = fold.alignments([flat for _, _, flat in alone])
     values = dict(
         without=[fold.score(f) for _, f, _ in without], alone=[fold.score(f) for _, f, _ in alone], alignment=alignment,
-        alone_permuted=[np.mean([fold.score(fold.moved(m, f, o)) for o in orders]) for m, f, _ in alone],
+        alone_permuted=[np.mean([fold.score(fold.adjustment.moved(f, m.b, o)) for o in orders]) for m, f, _ in alone],
     )  # fmt: skip
     found: dict[str, Any] = {key: np.full(len(rows), np.nan) for key in values}
     for key, own in values.items():

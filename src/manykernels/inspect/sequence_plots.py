@@ -184,7 +184,7 @@ def stacked(Q: np.ndarray) -> Iterator[tuple[int, int, float, float]]:
     for x, row in enumerate(Q):
         for sign in (1, -1):
             level = 0.0
-            for z in sorted(np.flatnonzero(sign * row > 0), key=lambda z: abs(row[z])):
+            for z in sorted(np.flatnonzero(sign * row > 0).tolist(), key=lambda z: abs(row[z])):
                 yield x, z, min(level, level + row[z]), abs(row[z])
                 level += row[z]
 

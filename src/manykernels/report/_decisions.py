@@ -36,15 +36,14 @@ class Decision(NamedTuple):
 
 
 class Decisions:
-    """Collects held-out decisions fold by fold: of the rows `wanted`, or if None of the most telling rows."""
+    """Collects held-out decisions fold by fold; the page shows at most `size` of them."""
 
-    def __init__(self, case: Case, wanted: np.ndarray | None, size: int) -> None:
-        self.case, self.wanted, self.size = case, wanted, min(size, MAX_EXAMPLES)
+    def __init__(self, case: Case, size: int) -> None:
+        self.case, self.size = case, min(size, MAX_EXAMPLES)
         self.names: list[str] = []
-        self.rows: list[int] = []  # held-out rows, in the order of values and errors
-        self.values: list[float] = []
+        self.values: list[float] = []  # in the order of the rows of `known`
         self.errors: list[float] = []
-        self.known: dict[int, Decision] = {}
+        self.known: dict[int, Decision] = {}  # by held-out row
 
     @property
     def possible(self) -> bool:
@@ -54,32 +53,21 @@ class Decisions:
         return self.size > 0 and not (case.outputs > 1 and several) and not case.several_tasks
 
     def take(self, fold: Fold, decision: np.ndarray, test: np.ndarray, sources: list[Row]) -> None:
-        """Keep the decisions (n_test, T) of a fold that the page may show; an example held out twice counts once."""
-        if not self.possible:
-            return
-        seen = set(self.rows)
-        new = np.array([k for k, row in enumerate(test) if int(row) not in seen], int)
-        if not len(new):
+        """Keep the decisions (n_test, T) of a fold; an example held out twice counts once."""
+        new = np.array([k for k, row in enumerate(test) if int(row) not in self.known], int)
+        if not self.possible or not len(new):
             return
         value, error = ranked(self.case, fold.model, decision[new], test[new])
-        if self.wanted is None:
-            lists = [order[: 2 * self.size] for _, order in orders(self.case.kind, value, error)]
-            shown = np.unique(np.concatenate(lists))
-        else:
-            shown = np.flatnonzero(np.isin(test[new], self.wanted))
-        self.rows += test[new].tolist()
         self.values += value.tolist()
         self.errors += error.tolist()
         self.names = [row.name for row in sources]
-        if not len(shown):
-            return
-        every = fold.parts(fold.every)[:, new[shown]].swapaxes(0, 1)  # (shown, T, M)
+        every = fold.parts(fold.every)[:, new].swapaxes(0, 1)  # (new, T, M)
         twin, level, base = copy.copy(fold.model), fold.every.b, fold.base()
         twin.intercept_ = base
         members = [np.flatnonzero(source.wanted) for source in sources]
         own = every if every.shape[1] > 1 else every[:, 0]
-        made = decisions_of(twin, own, members, base, None if level.ndim == 1 else level[:, new[shown]].T - base)
-        self.known |= dict(zip(test[new[shown]].tolist(), made, strict=True))
+        made = decisions_of(twin, own, members, base, None if level.ndim == 1 else level[:, new].T - base)
+        self.known |= dict(zip(test[new].tolist(), made, strict=True))
 
 
 def decisions_of(
@@ -191,9 +179,9 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
     if is_list(examples):
         chosen = check_examples(examples, n_examples(case.X))[:MAX_EXAMPLES]
         why = ["chosen by you"] * len(chosen)
-    elif held.rows:
+    elif held.known:
         places, why = choose(case.kind, np.array(held.values), np.array(held.errors), held.size)
-        chosen = rows[np.array(held.rows)[places]]
+        chosen = np.array(list(known))[places]
     else:
         value, error = ranked(case, case.model, _decisions(case, rows), rows)
         places, why = choose(case.kind, value, error, held.size)
@@ -260,7 +248,7 @@ def _risk_ranks(case: Case, rows: np.ndarray, held: Decisions, fitted: bool) -> 
     if fitted:
         every = np.arange(n_examples(case.X))
         found = dict(enumerate(ranked(case, case.model, _decisions(case, every), every)[0].tolist()))
-    return found | {int(rows[row]): value for row, value in zip(held.rows, held.values, strict=True)}
+    return found | {int(rows[row]): value for row, value in zip(held.known, held.values, strict=True)}
 
 
 def check_examples(examples: Any, n: int) -> np.ndarray:

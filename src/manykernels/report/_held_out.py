@@ -255,7 +255,7 @@ NOT_MEASURED: Facts = {
 
 def source_rows(weights: Facts, found: Facts) -> Facts:
     """A row for each source, the most relevant first, with its weight; and the units of the verdict."""
-    facts = {key: found.get(key, value) for key, value in NOT_MEASURED.items()}
+    facts: Facts = {key: found.get(key, value) for key, value in NOT_MEASURED.items()}
     units, table = found.get("units", []), found.get("table", {})
 
     def worth(row):

@@ -32,7 +32,7 @@ from ._case import (
     Case,
     Facts,
 )
-from ._decisions import Decisions, ids_of, is_list, single_examples, size_of
+from ._decisions import Decisions, ids_of, single_examples, size_of
 from ._held_out import fold_count, score, source_rows
 
 MAX_FACTORS = 1e7  # examples × support × columns of Shapley values: about a second for each source
@@ -58,8 +58,7 @@ def measure(
     one_pass = (float(len(rows)) ** 2 * M + FIT_ENTRIES) * outputs
     drawn = int(np.clip(MAX_ENTRIES / 2 / (one_pass + M * KERNEL_ENTRIES), *BOOTSTRAP_SAMPLES))
     samples = drawn if stability is None else stability
-    wanted = np.flatnonzero(np.isin(rows, np.asarray(examples))) if is_list(examples) else None
-    held = Decisions(case, wanted, size_of(examples))
+    held = Decisions(case, size_of(examples))
     steps: list[tuple[str, Callable[[], Any]]] = [
         ("score", lambda: score(case, cv, relevance, jobs, one_pass, held)),
         ("stability", lambda: _stability(case, samples)),

@@ -52,7 +52,8 @@ def imports_of(code: str, *values: Any) -> list[str]:
         module = "numpy" if name in ("array", "inf", "nan") else _home(known.get(name), name)
         if module:
             wanted.setdefault(module, []).append(name)
-    return [f"from {module} import {', '.join(names)}" for module, names in sorted(wanted.items(), key=_ours)]
+    ours_first = sorted(wanted.items(), key=lambda item: (not item[0].startswith("manykernels"), item[0]))
+    return [f"from {module} import {', '.join(names)}" for module, names in ours_first]
 
 
 def model_lines(model: Any) -> list[str]:
@@ -124,7 +125,3 @@ def _home(cls, name):
         if name in module.__all__:
             return module.__name__
     return None if cls is None or cls.__module__ == "builtins" else cls.__module__.partition("._")[0]
-
-
-def _ours(item):
-    return not item[0].startswith("manykernels"), item[0]
