@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
-from manykernels import MKLClassifier, MKLClassifierCV
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressorCV, _limits
 from manykernels.estimators.scored_fits import SCORED_TOL, ScoredFits
 from manykernels.estimators.search import Search, choose_candidate, finer
 from manykernels.kernels import RBF
@@ -74,6 +74,13 @@ def test_what_was_not_run_is_nan_and_the_rest_is_a_plain_search():
 def test_other_choices_than_the_best_see_the_whole_grid(refit):
     model = MKLClassifierCV(WIDTHS, Cs=4, regularizer=[2, np.inf], cv=2, refit=refit).fit(X, LABELS)
     assert np.isfinite(model.cv_results_["mean_test_score"]).all()
+
+
+def test_rounds_without_room_for_the_kernels_of_all_folds_give_the_same_scores(monkeypatch):
+    search = MKLRegressorCV([RBF(gamma="scale")], Cs=10, regularizer=2, cv=3)
+    kept = search.fit(X, X[:, 0]).cv_results_["mean_test_score"]
+    monkeypatch.setitem(_limits.SHARES, "matrices of folds", _limits.Share(1, 2 * 8 * len(X) ** 2))
+    np.testing.assert_array_equal(search.fit(X, X[:, 0]).cv_results_["mean_test_score"], kept)
 
 
 @pytest.mark.parametrize("regularizer", [np.inf, Fixed([0.2, 0.0, 0.8])], ids=str)

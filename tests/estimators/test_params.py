@@ -9,7 +9,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import manykernels
 from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, losses
 from manykernels.kernels import RBF, KernelSpec, Linear, Polynomial, multi_task
 from manykernels.regularizers import (
@@ -150,13 +149,6 @@ def test_a_search_over_parts_is_the_fits_one_by_one(data):
         cv=3,
     ).fit(X, X[:, 0])
     assert real.best_params_ == {"mklregressor__loss__epsilon": 0.01}
-
-
-def test_a_saved_part_has_its_parameters(data, tmp_path):
-    MKLClassifier(NAMED, regularizer=ElasticNet(0.3), loss=losses.SmoothHinge(4)).fit(*data).save(tmp_path / "model.mk")
-    loaded = manykernels.load(tmp_path / "model.mk")
-    assert loaded.get_params()["regularizer__v"] == 0.3 and loaded.get_params()["loss__sigma"] == 4
-    assert clone(loaded).regularizer == ElasticNet(0.3)
 
 
 def test_a_search_takes_the_parameters_of_the_plain_class_but_those_it_chooses():
