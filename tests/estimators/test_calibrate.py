@@ -6,7 +6,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from manykernels import MKLClassifier, load
-from manykernels.estimators.calibration import fit_sigmoid
+from manykernels.estimators.probabilities import fit_sigmoid
 from manykernels.kernels import RBF, Linear, multi_task
 
 n = 54

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, Views, load
-from manykernels.estimators.persist import restore, state_of
 from manykernels.kernels import RBF
 
 rng = np.random.default_rng(0)
@@ -68,9 +67,9 @@ def test_a_search_keeps_the_names_and_the_next_fit_forgets_them():
 
 @pytest.mark.parametrize("wrong", [[], {"A": ["a"]}, {"A": ["a", 3]}, {"Z": ["a", "b"]}, {"A": "ab"}])
 def test_names_that_do_not_fit_the_views_of_a_file_are_refused(wrong):
-    state = state_of(MKLClassifier([("A", RBF(0.5)), ("B", RBF(0.5))], C=1.0).fit({"A": A, "B": B}, y))
+    state = MKLClassifier([("A", RBF(0.5)), ("B", RBF(0.5))], C=1.0).fit({"A": A, "B": B}, y).to_state()
     with pytest.raises((ValueError, TypeError)):
-        restore(MKLClassifier, state | {"view_feature_names_in_": wrong})
+        MKLClassifier.from_state(state | {"view_feature_names_in_": wrong})
 
 
 VIEW = A.set_axis([f"p{i}" for i in range(60)])

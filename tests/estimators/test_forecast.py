@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from manykernels import MKLClassifier, MKLRegressor, load
 from manykernels.cli import app
-from manykernels.estimators import forecast, progress
+from manykernels.estimators import progress
 from manykernels.kernels import RBF
 
 rng = np.random.default_rng(0)
@@ -20,18 +20,18 @@ KERNELS = [RBF(gamma=g) for g in (0.1, 1.0)]
 @pytest.fixture
 def slow(monkeypatch):
     """A machine that needs minutes for these examples."""
-    monkeypatch.setattr(forecast, "PAIR_SECONDS", 1e-3)
+    monkeypatch.setattr(progress, "PAIR_SECONDS", 1e-3)
 
 
 @pytest.mark.parametrize("kernels", ["auto", KERNELS])
 def test_memory_that_the_machine_lacks_is_said_at_once(kernels, monkeypatch):
-    monkeypatch.setattr(forecast, "machine_memory", lambda: 39_000.0)  # 100 of 400 examples are active at first
+    monkeypatch.setattr(progress, "machine_memory", lambda: 39_000.0)  # 100 of 400 examples are active at first
     model = MKLClassifier(kernels, C=1.0)
     with pytest.raises(ValueError, match='400 examples × .* at least 0.0 GiB .*approximation="nystroem".*memory_limit'):
         model.fit(X, y > 0)
     model.set_params(approximation="nystroem", rank=8).fit(X, y > 0)
     assert model.predictor_.kernel_list.kernels[0].rank == 8 and model.duality_gap_ <= model.tol
-    monkeypatch.setattr(forecast, "machine_memory", lambda: 50_000.0)
+    monkeypatch.setattr(progress, "machine_memory", lambda: 50_000.0)
     model.set_params(approximation=None).fit(X, y > 0)
     with pytest.raises(ValueError, match="at least 0.0 GiB of memory"):  # all examples are active
         MKLClassifier(kernels, loss="logistic", C=1.0).fit(X, y > 0)
@@ -69,7 +69,7 @@ def test_the_command_line_shows_progress_where_there_is_no_terminal(quiet, slow,
 
 
 def test_the_memory_of_this_machine_is_known():
-    assert sys.platform == "win32" or 2**28 < forecast.machine_memory() < 2**50
+    assert sys.platform == "win32" or 2**28 < progress.machine_memory() < 2**50
 
 
 def test_times_are_told_in_seconds_minutes_and_hours():

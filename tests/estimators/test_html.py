@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from manykernels import MKLClassifier, MKLRegressor
-from manykernels.estimators._html import weights_html
+from manykernels.estimators._notebook import weights_html
 from manykernels.kernels import RBF, Linear
 from manykernels.regularizers import EmpiricalBayes, Fixed, LpNorm
 

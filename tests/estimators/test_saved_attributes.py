@@ -7,7 +7,6 @@ import pytest
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival
 from manykernels._archive import _cure
-from manykernels.estimators.persist import restore, state_of
 from manykernels.kernels import RBF, Linear
 from manykernels.regularizers import EmpiricalBayes
 
@@ -64,15 +63,15 @@ def wrongly(value):
 @pytest.mark.parametrize("name", FITS)
 def test_attributes_of_another_shape_or_type_are_refused(name):
     model = FITS[name]()
-    whole = state_of(model)
-    restore(type(model), copy.copy(whole))  # as it is
+    whole = model.to_state()
+    type(model).from_state(copy.copy(whole))  # as it is
     taken = []
     for key, value in whole.items():
         for k, wrong in enumerate(wrongly(value)):
             if (key, k) in ALLOWED:
                 continue
             try:
-                restore(type(model), copy.copy(whole) | {key: wrong})
+                type(model).from_state(copy.copy(whole) | {key: wrong})
             except (ValueError, TypeError, KeyError, AttributeError):
                 continue
             taken.append((key, k))
@@ -82,7 +81,7 @@ def test_attributes_of_another_shape_or_type_are_refused(name):
 @pytest.mark.parametrize("name", FITS)
 def test_attributes_that_parameters_imply_are_neither_missing_nor_more(name):
     model, other = FITS[name](), FITS["slack" if name != "slack" else "sphere"]()
-    whole, more = state_of(model), state_of(other)
+    whole, more = model.to_state(), other.to_state()
     optional = {
         "feature_names_in_",
         "searched_",
@@ -98,13 +97,13 @@ def test_attributes_that_parameters_imply_are_neither_missing_nor_more(name):
     taken = []
     for key in whole.keys() - optional:
         try:
-            restore(type(model), {k: v for k, v in whole.items() if k != key})
+            type(model).from_state({k: v for k, v in whole.items() if k != key})
         except (ValueError, TypeError, KeyError, AttributeError):
             continue
         taken.append(key)
     for key in {"slack_weight_", "calibration_", "C_", "covariate_coef_"} & more.keys() - whole.keys():
         with pytest.raises((ValueError, KeyError, AttributeError)):
-            restore(type(model), copy.copy(whole) | {key: more[key]})
+            type(model).from_state(copy.copy(whole) | {key: more[key]})
     assert taken == []
 
 

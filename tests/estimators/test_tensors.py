@@ -5,7 +5,7 @@ import pytest
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.banks import choice
-from manykernels.estimators import tensors
+from manykernels.estimators.check_inputs import card_for
 from manykernels.kernels import RBF
 
 torch = pytest.importorskip("torch")
@@ -35,7 +35,7 @@ def test_a_tensor_on_a_card_is_fitted_there(monkeypatch, tmp_path):
     assert asked == ["cuda:1"] * 4
     with pytest.raises(ValueError, match=r"X lies on 'cuda:1', but device='cuda:0': move X there"):
         MKLClassifier(KERNELS, device="cuda:0").fit(torch.tensor(X), Y)
-    assert tensors.card_for("torch", None) == "torch"
+    assert card_for("torch", None) == "torch"
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no card")

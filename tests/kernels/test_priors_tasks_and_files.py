@@ -14,7 +14,6 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, OneHot
 
 from manykernels import MKLClassifier, _archive
 from manykernels import load as load_model
-from manykernels.estimators.persist import restore, state_of
 from manykernels.kernels import RBF, Categorical, Identity, KernelList, Linear, multi_task
 from manykernels.kernels.tasks import Tasked
 from manykernels.kernels.transformers import Transformer
@@ -123,13 +122,13 @@ def test_a_list_with_a_kernel_that_was_never_fitted_is_refused():
 
 def test_attributes_of_special_fits_are_checked_when_they_are_loaded():
     model = MKLClassifier([RBF(0.1), Linear()], C=1.0).fit(X, y)
-    state = state_of(model)
+    state = model.to_state()
     sound = {"kernel_scale_error_": np.zeros(2), "noise_": 0.5}
-    assert restore(MKLClassifier, copy.copy(state) | sound).noise_ == 0.5
+    assert MKLClassifier.from_state(copy.copy(state) | sound).noise_ == 0.5
     for name, bad in (("kernel_scale_error_", np.zeros(3)), ("kernel_scale_error_", [0.0, 0.0]), ("noise_", "one"),
                       ("noise_", np.zeros(2)), ("noise_", [0.5])):  # fmt: skip
         with pytest.raises(ValueError, match=name):
-            restore(MKLClassifier, copy.copy(state) | {name: bad})
+            MKLClassifier.from_state(copy.copy(state) | {name: bad})
 
 
 @pytest.mark.parametrize("content", [3.5, "text", [1, 2], {"a": 1}, RBF(0.1), np.arange(3.0)], ids=str)

@@ -1,7 +1,7 @@
 """scikit-learn estimators for four kinds of target, and a cross-validated choice of C and the regularizer."""
 
 from .classifier import MKLClassifier
-from .cv import MKLClassifierCV, MKLRegressorCV, MKLSurvivalCV
+from .cross_validated import MKLClassifierCV, MKLRegressorCV, MKLSurvivalCV
 from .one_class import MKLOneClass
 from .persist import load
 from .regressor import MKLRegressor

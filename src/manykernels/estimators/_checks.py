@@ -1,8 +1,11 @@
 """Checks of parameters and of X, for fit and for prediction."""
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
+from functools import update_wrapper, wraps
 from numbers import Integral
+from types import MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,13 +41,12 @@ from .check_inputs import (
     open_annotated,
     optional,
     refuse_text,
+    to_host,
     with_texts,
 )
-from .check_targets import check_several, check_weight
+from .check_targets import check_several, check_task, check_weight, with_task
 from .check_views import check_columns, check_views, names_of_columns
 from .covariates import Covariates, check_covariates
-from .tasks import check_task, with_task
-from .tensors import to_host
 
 
 class Checked(NamedTuple):
@@ -305,3 +307,39 @@ def _holds_objects(X, reads):
         return np.asarray(X[0]).dtype.kind not in "biufc"
     except ValueError:  # ragged
         return True
+
+
+class Available:
+    """A method of models for which `check(model)` does not raise; its error becomes the AttributeError."""
+
+    def __init__(self, method: Callable, check: Callable) -> None:
+        self.method, self.check = method, check
+        update_wrapper(self, method)  # type: ignore[arg-type]  # it replaces the function
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        if model is not None:
+            self._check(model)
+            return MethodType(self.method, model)
+
+        @wraps(self.method)
+        def of_class(model, *args, **options):
+            self._check(model)
+            return self.method(model, *args, **options)
+
+        return of_class
+
+    def _check(self, model):
+        try:
+            self.check(model)
+        except AttributeError:
+            raise
+        except Exception as error:  # a parameter is wrong
+            raise AttributeError(f"{self.method.__name__} is not available: {error}") from error
+
+
+def available_if(check: Callable) -> Callable:
+    """A decorator of methods: `check(model)` raises an AttributeError if the model does not have the method.
+
+    scikit-learn's `available_if` hides the message of this error in `__cause__`.
+    """
+    return lambda method: Available(method, check)

@@ -32,18 +32,16 @@ from ..solvers.base import BaseSolver
 from ..streaming import is_source
 from ..streaming.stream import Stream
 from ._checks import Checks
-from ._html import WeightBars
-from ._named_parameters import NamedParts
-from .check_inputs import check_finite, is_precomputed, optional
+from ._notebook import NamedParts, WeightBars
+from .check_inputs import card_for, check_finite, is_precomputed, optional
 from .compress import compressed
-from .convergence import warn_convergence
 from .covariates import level_of, part_of
+from .fit_warnings import warn_convergence
 from .lsgkm import save_lsgkm
 from .new_data_warning import tell_news
-from .persist import restore, state_of
+from .persist import Stored
 from .plan import FitPlan
 from .streamed import StreamPlan, decide
-from .tensors import card_for
 
 if TYPE_CHECKING:
     from ..report import Report
@@ -58,7 +56,7 @@ OPTIONAL_ATTRIBUTES = (  # that only some fits set
 
 
 @declared_by_keyword
-class MKLBase(WeightBars, NamedParts, Checks, Tagged):
+class MKLBase(WeightBars, NamedParts, Stored, Checks, Tagged):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
     kernels: Any = field(default="auto", kw_only=False)
@@ -91,7 +89,7 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
         of `choose_bank`.
         """
         limit = parse_bytes(self.memory_limit)
-        options = dict(weights=weight, normalize=self._normalization(None), memory_limit=limit, n_jobs=self.n_jobs)
+        options = dict(weights=weight) | self._limits(None, limit)
         if is_precomputed(self):
             return stack_bank(X, card_for(self.device, card), psd=self.psd, **options)
         if isinstance(self.kernels, Source):
@@ -104,6 +102,10 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
         options |= dict(tol=self.tol, exact=exact, device=card_for(self.device, card), smooth=smooth)
         options |= dict(normalize="exact" if self.normalize == "exact" else self._normalization(kernels), **more)
         return choose_bank(kernels, X, **self._features(), **options)
+
+    def _limits(self, kernels, limit):
+        """Arguments of all banks of these kernels: their normalisation, memory and threads."""
+        return dict(normalize=self._normalization(kernels), memory_limit=limit, n_jobs=self.n_jobs)
 
     def _features(self):
         """Arguments of `choose_bank` about explicit features."""
@@ -195,13 +197,18 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
                 raise ValueError(f"X={X!r} is read block by block, and covariates are for data in memory: load X.")
             return decide(self, X, lambda block: self._decide(block, task, tell=tell))
         check_rows(X, task=task, covariates=covariates)
-        covariates = obs_columns(X, covariates)
+        covariates, known = obs_columns(X, covariates), (self.dual_coef_, self.kernel_weights_)
+        return self._ask(
+            lambda new: self.predictor_.decision(new, *known).T + level_of(self, covariates, n_examples(new)),
+            (X, task), tell=tell,
+        )  # fmt: skip
+
+    def _ask(self, ask, *given, tell=True):
+        """ask(new examples) as the predictor takes them, finite, of the examples (X, task) as the user gives them."""
         with blas_for(len(self.support_), self.n_jobs):
-            X = self._new_X(X, task)
-            ask, known = self.predictor_.decision, (self.dual_coef_, self.kernel_weights_)
-            level = level_of(self, covariates, n_examples(X))
-            found = check_finite(lambda: ask(X, *known).T + level)
-        if tell:
+            new = [self._new_X(*one) for one in given]
+            found = check_finite(lambda: ask(*new))
+        for X in new if tell else ():
             tell_news(self, X)
         return found
 
@@ -219,13 +226,10 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
                 raise ValueError(f"X={X!r} is read block by block, and covariates are for data in memory: load X.")
             return decide(self, X, lambda block: self.decision_parts(block, task))
         check_rows(X, task=task, covariates=covariates)
-        with blas_for(len(self.support_), self.n_jobs):
-            X = self._new_X(X, task)
-            ask, known = self.predictor_.parts, (self.dual_coef_, self.kernel_weights_)
-            parts = np.moveaxis(check_finite(lambda: ask(X, *known)), 0, 1)
-            own = None if covariates is None else part_of(self, covariates, len(parts))
-            parts = parts if own is None else np.concatenate([parts, own[..., None]], axis=2)
-        tell_news(self, X)
+        known = self.dual_coef_, self.kernel_weights_
+        parts = np.moveaxis(self._ask(lambda new: self.predictor_.parts(new, *known), (X, task)), 0, 1)
+        if covariates is not None:
+            parts = np.concatenate([parts, part_of(self, covariates, len(parts))[..., None]], axis=2)
         return parts[:, 0] if parts.shape[1] == 1 else parts
 
     def combined_kernel(
@@ -242,22 +246,8 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
         check_rows(X, task=task)
         check_rows(Y, "Y", task_Y=task_Y)
         theta = np.mean(np.atleast_2d(self.kernel_weights_), axis=0)
-        with blas_for(len(self.support_), self.n_jobs):
-            X = self._new_X(X, task)
-            Y = None if Y is None else self._new_X(Y, task_Y)
-            found = check_finite(lambda: self.predictor_.gram(X, Y, theta=theta))
-        for new in (X,) if Y is None else (X, Y):
-            tell_news(self, new)
-        return found
-
-    def to_state(self) -> dict[str, Any]:
-        """The content of the file of a fitted model; see `manykernels._state`."""
-        return state_of(self)
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """The fitted model of a state of `to_state`."""
-        return restore(cls, state)
+        given = [(X, task)] if Y is None else [(X, task), (Y, task_Y)]
+        return self._ask(lambda X, Y=None: self.predictor_.gram(X, Y, theta=theta), *given)
 
     def save(self, path: str | PathLike[str], format: str = "manykernels") -> None:  # noqa: A002 (the common name)
         """Write the fitted model to one file that `manykernels.load` reads, without pickle.

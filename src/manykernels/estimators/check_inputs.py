@@ -1,8 +1,10 @@
 """Checks of X and y as users give them; every error names the cure."""
 
 import re
+import sys
 from collections.abc import Iterator
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -133,7 +135,11 @@ def check_stack(X, square, trained=None):
     if len(X.shape) == 3 and not (square and X.shape[0] != X.shape[1]):
         if square:
             _check_no_distances(X)
-            _check_own_ids(X)
+            rows, columns = (X.ids, X.train_ids) if isinstance(X, KernelStack) else (None, None)
+            if rows is not None and columns is not None and not np.array_equal(rows, columns):
+                raise ValueError(
+                    "X has other ids in its rows than in its columns: give K.loc[ids, ids] of each matrix K."
+                )
         return X
     cure = "stack M kernel matrices with np.stack(matrices, axis=2) or KernelStack(matrices)."
     if len(X.shape) == 3 and X.shape[1] == X.shape[2]:
@@ -148,13 +154,6 @@ def check_stack(X, square, trained=None):
     raise ValueError(
         f'X has shape {X.shape}, but kernels="precomputed" needs (n, n_train, M), square (n = n_train) in fit: {cure}'
     )
-
-
-def _check_own_ids(X):
-    """A ValueError if rows and columns of a square stack have ids in another order."""
-    rows, columns = (X.ids, X.train_ids) if isinstance(X, KernelStack) else (None, None)
-    if rows is not None and columns is not None and not np.array_equal(rows, columns):
-        raise ValueError("X has other ids in its rows than in its columns: give K.loc[ids, ids] of each matrix K.")
 
 
 def _check_no_distances(X):
@@ -346,3 +345,25 @@ def check_finite(compute):
     if not np.isfinite(values).all():
         raise ValueError("X holds NaN or infinity, or kernel values overflow: clean or rescale it first.")
     return values
+
+
+def to_host(X: Any) -> tuple[Any, str | None]:
+    """(X as a NumPy array, the card it lies on or None) if X is a tensor; else (X, None).
+
+    The host needs a copy, to check the examples, and to predict without the card.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(X, torch.Tensor):
+        return X, None
+    short = X.dtype in (torch.float16, torch.bfloat16)
+    host = (X.float() if short else X).detach().cpu().resolve_conj().resolve_neg().numpy()
+    return host, str(X.device) if X.is_cuda else None
+
+
+def card_for(device: str, card: str | None) -> str:
+    """The device of a fit whose X lies on this card; None is the host."""
+    if card is None or device == card:
+        return device
+    if device not in ("cpu", "auto", "cuda"):
+        raise ValueError(f"X lies on {card!r}, but device={device!r}: move X there, or take device='auto'.")
+    return card

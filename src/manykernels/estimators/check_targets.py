@@ -1,4 +1,4 @@
-"""Checks of weights and losses, and the folds of a cross-validation."""
+"""Checks of targets, weights, losses, tasks and slack, and the folds of a cross-validation."""
 
 import warnings
 from numbers import Integral, Real
@@ -10,7 +10,12 @@ from sklearn.utils.multiclass import type_of_target
 from .. import losses
 from .._callers import caller_level
 from .._validation import shown
+from ..banks.slack import SlackBank
+from ..kernels import Identity
 from ..kernels.normalize import precision
+from ..kernels.tasks import ALL, Tasked, checked
+from ..regularizers import EmpiricalBayes
+from ..regularizers.weightings import TwoStage
 from .check_inputs import refuse_iterator
 
 MAX_COST = 1e100
@@ -150,3 +155,77 @@ def make_splits(cv, X, y, classifier, groups=None, seed=None):
 
 def _warn(message):
     warnings.warn(message, UserWarning, stacklevel=caller_level())
+
+
+def with_task(X, task):
+    """X as kernels take it, with the tasks of its examples, if any."""
+    return X if task is None else Tasked(X, task)
+
+
+def check_task(task, n, known=None, predictor=None):
+    """`task` (n,) as an array; with a `predictor`, of new data, compared with the tasks `known` from fit."""
+    if predictor is None:
+        return None if task is None else checked(task, n)
+    if known is None:
+        raise ValueError("task is given, but the model has no task kernels: leave it out.")
+    if task is None:
+        raise ValueError(
+            f"the model has kernels for the tasks {shown(known.tolist()[:10])}: give task=, one per example."
+        )
+    task = checked(task, n)
+    strange = [label for label in dict.fromkeys(task.tolist()) if label not in set(known.tolist())]
+    if strange:
+        if ALL not in predictor.kernel_list.task_of:
+            raise ValueError(f"task has {shown(strange[:10])}, not seen in fit, and no kernel is shared by all tasks.")
+        warnings.warn(
+            f"task has {shown(strange[:10])}, not seen in fit: these are predicted by the shared kernels only.",
+            UserWarning,
+            stacklevel=caller_level(),
+        )
+    return task
+
+
+def check_classes_of_tasks(task, y, weight):
+    """A ValueError if a task has examples of one class only."""
+    if task is None:
+        return
+    for label in dict.fromkeys(task.tolist()):
+        classes = np.unique(y[(task == label) & (weight > 0)])
+        if len(classes) == 1:
+            raise ValueError(
+                f"task {shown(label)} has one class only ({shown(classes[0])}) among the examples with weight: a "
+                "classifier needs at least two classes in each task; leave the task out or join it with another."
+            )
+
+
+def with_slack(bank, regularizer):
+    """The bank with the identity as its last kernel, or a ValueError with the reason why not."""
+    own = bank.predictor(np.arange(1)).kernel_list
+    same = [isinstance(kernel, Identity) for kernel in own.kernels] if own is not None else [False]
+    if any(same):
+        raise ValueError(
+            f"slack=True adds the same kernel as {own.names[same.index(True)]!r}, and their weights could be split in "
+            "any way: leave it out, or take slack=False."
+        )
+    if bank.explicit:
+        raise ValueError(
+            "slack=True needs kernels computed pair by pair, not from explicit features: take features='never' and "
+            "solver='auto', or slack=False."
+        )
+    if isinstance(regularizer, EmpiricalBayes):
+        raise ValueError(
+            f"slack=True with regularizer={regularizer!r}: its noise already does what slack does; take slack=False."
+        )
+    if isinstance(regularizer, TwoStage):
+        raise ValueError(
+            f"slack=True with regularizer={regularizer!r}, which finds weights before the predictor: the weight of "
+            "slack is learned with the predictor; take a regularizer such as LpNorm(p), or slack=False."
+        )
+    try:
+        regularizer.restrict(np.arange(bank.M + 1), bank.M + 1)
+    except ValueError as error:
+        raise ValueError(
+            f"slack=True adds a kernel to the {bank.M} of the model, and regularizer={regularizer!r} has an entry for "
+            f"each: add a last entry for slack ({error})."
+        ) from error
+    return SlackBank(bank)

@@ -14,39 +14,35 @@ def check_views(X, known, fit, needs=None):
     """
     if not is_views(X):
         raise ValueError(f"X is a {type(X).__name__}, but the model was fitted on views: give Views with {known}.")
-    names = list(X.names if isinstance(X, Views) else X)
+    whole = isinstance(X, Views)
+    names = list(X.names if whole else X)
     if known is None and not fit:
         raise ValueError(f"X is a dict of views ({names}), but the model was fitted on one table: give one table.")
     unread = [] if needs is None else [name for name in known or () if name not in needs and name not in names]
-    if unread:
-        X = X.with_nothing(unread) if isinstance(X, Views) else X | dict.fromkeys(unread)
-    _check_each(X, known, fit, unread)
-    return X
-
-
-def _check_each(X, known, fit, unread):
-    views = X if isinstance(X, Views) else None
-    X = X if views is None else {name: views[name] for name in views.names}
-    lost, strange = [v for v in known or () if v not in X], [v for v in X if known is not None and v not in known]
+    lost = [name for name in known or () if name not in (*names, *unread)]
+    strange = [] if known is None else [name for name in names if name not in known]
     if strange or lost:
         cure = [f"leave out {strange}"] if strange else []
         cure += [f'give {lost} (None where its kernels have missing="zero")'] if lost else []
-        have = [name for name in X if name not in unread]
-        raise ValueError(f"X has the views {have}, but the model was fitted on {known}: {' and '.join(cure)}.")
-    empty = [name for name, x in X.items() if x is None and name not in unread]
+        raise ValueError(f"X has the views {names}, but the model was fitted on {known}: {' and '.join(cure)}.")
+    given = {name: X[name] for name in names}
+    empty = [name for name, x in given.items() if x is None]
     if empty and fit:
         raise ValueError(
             f"X[{empty[0]!r}] is None: fit needs examples of every view; leave out the view, or put NaN in the rows of "
             'examples without it and give its kernels as (name, kernel, view, "zero").'
         )
-    if views is None and len(empty) == len(X) - len(unread):
-        raise ValueError(f"X has nothing in its views {list(X)}: give {{name: array}}.")
-    for name, x in X.items():
+    if not whole and len(empty) == len(names):
+        raise ValueError(f"X has nothing in its views {[*names, *unread]}: give {{name: array}}.")
+    for name, x in given.items():
         # a view may be an object of any library
         if x is not None and (isinstance(x, str) or not hasattr(x, "__len__") and not hasattr(x, "shape")):
             raise ValueError(f"X[{name!r}] is a {type(x).__name__}: give an array with a row per example.")
-    if views is None:
+    if unread:
+        X = X.with_nothing(unread) if whole else X | dict.fromkeys(unread)
+    if not whole:
         check_dict(X)
+    return X
 
 
 def names_of_columns(X):

@@ -13,13 +13,10 @@ from sklearn.utils.class_weight import compute_class_weight
 from .. import losses
 from .._parts import declared_by_keyword
 from .._validation import check_choice, shown
-from ..kernels.annotated import obs_columns
 from ..streaming import is_source
-from ._available import available_if
+from ._checks import available_if
 from .base import MKLBase
-from .calibration import learn_sigmoids
-from .check_inputs import check_target_order, checked_targets
-from .check_targets import check_loss, check_weight
+from .check_targets import check_classes_of_tasks, check_loss, check_weight
 from .choose_c import check_C
 from .outputs import (
     check_multilabel,
@@ -32,9 +29,8 @@ from .outputs import (
 )
 from .path import HasPath
 from .plan import Examples
-from .posterior import posterior_variance
-from .streamed import fit_source, read_targets
-from .tasks import check_classes_of_tasks
+from .probabilities import learn_sigmoids, posterior_variance
+from .streamed import fit_source, scored_targets
 
 
 @declared_by_keyword
@@ -360,10 +356,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         """The weighted share of examples whose class is right, or all of whose labels are right."""
         from sklearn.metrics import accuracy_score
 
-        X, y = read_targets(X, y, sample_weight, task=task, covariates=covariates)
-        covariates = obs_columns(X, covariates)
-        check_target_order(self, y)
-        y = checked_targets(y, numeric=False)
+        X, y, covariates = scored_targets(self, X, y, sample_weight, task, covariates)
         guess = self.predict(X, task, covariates)
         own = partial(accuracy_score, y, guess, sample_weight=check_weight(sample_weight, len(guess)))
         return scored(own, y, None if self.multilabel_ else self.classes_)

@@ -1,11 +1,10 @@
 """A fitted model with fewer operations for each prediction, and the error of its decisions."""
 
 import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._parts import declared
 from .._validation import check_number, parse_bytes
 from ..banks.compact import CompactPredictor, ReducedSet, density_of, keeps_support, members_of, operations
 from ..banks.pairwise_predictor import PairwisePredictor
@@ -64,8 +63,7 @@ def _refuse(model, predictor, X):
         raise ValueError(f"compress: {cure}.")
 
 
-@declared
-class Candidate:
+class Candidate(NamedTuple):
     """The support examples `rows`, their coefficients A, the weights, a bound of ‖f − f̃‖ (T,), and the precision."""
 
     rows: Any
@@ -89,18 +87,19 @@ class Probe:
             self.some = model._new_X(take_examples(X, rows), None if task is None else np.asarray(task)[rows])
         exact = CompactPredictor.of(self.predictor, slice(None), np.float64) if X is None else self.predictor
         self.exact = exact
-        self.f = self._decisions(exact, self.A, self.theta)
+        self.f = self._decisions(exact, self.X, self.A, self.theta)
         self.span = np.ptp(self.f, axis=1)
 
-    def _decisions(self, predictor, A, theta):
-        if self.X is None:
-            return predictor.on_support(self.predictor, A, theta)
-        return predictor.decision(self.X, A, theta)
+    def _decisions(self, predictor, X, A, theta):
+        return predictor.on_support(self.predictor, A, theta) if X is None else predictor.decision(X, A, theta)
+
+    def largest(self, f):
+        """max |f| / span over examples and decisions."""
+        return float((np.abs(f).max(axis=1) / self.span).max())
 
     def error(self, predictor, candidate):
         """max |f − f̃| / span over all examples and decisions."""
-        f = self._decisions(predictor, candidate.A, candidate.theta)
-        return float((np.abs(f - self.f).max(axis=1) / self.span).max())
+        return self.largest(self._decisions(predictor, self.X, candidate.A, candidate.theta) - self.f)
 
     def density(self, compact):
         """The share of entries of X that are not 0, where products go through these."""
@@ -114,23 +113,15 @@ class Probe:
 
     def reach(self):
         """The largest √k(x, x) over the examples, (T,) or (1,)."""
-        found = []
-        for theta in np.atleast_2d(self.theta):
-            own = (
-                np.diag(self.predictor.support_gram(theta))
-                if self.X is None
-                else self.predictor.diagonal(self.X, theta)
-            )
-            found.append(np.sqrt(own.max()))
-        return np.array(found)
+        if self.X is None:
+            own = [np.diag(self.predictor.support_gram(theta)) for theta in np.atleast_2d(self.theta)]
+        else:
+            own = [self.predictor.diagonal(self.X, theta) for theta in np.atleast_2d(self.theta)]
+        return np.sqrt(np.max(own, axis=1))
 
     def part(self, theta):
         """max |f| / span of the decisions with these weights, on some of the examples."""
-        if self.X is None:
-            f = self.exact.on_support(self.predictor, self.A, theta)
-        else:
-            f = self.predictor.decision(self.some, self.A, theta)
-        return float((np.abs(f).max(axis=1) / self.span).max())
+        return self.largest(self._decisions(self.exact, self.some, self.A, theta))
 
 
 def _candidates(probe, whole, tol):
@@ -140,11 +131,9 @@ def _candidates(probe, whole, tol):
         found = _reduced(probe, slim, share * tol)
         if found is None:
             break
-        for dtype in (np.float32, np.float64):
-            yield Candidate(found.rows, found.A, found.theta, found.norms, dtype)
+        yield from (found._replace(dtype=dtype) for dtype in (np.float32, np.float64))
     for found in (slim, whole) if slim is not whole else (whole,):
-        for dtype in (np.float32, np.float64):
-            yield Candidate(found.rows, found.A, found.theta, found.norms, dtype)
+        yield from (found._replace(dtype=dtype) for dtype in (np.float32, np.float64))
 
 
 def _without_weak_kernels(probe, whole, tol):
@@ -160,7 +149,7 @@ def _without_weak_kernels(probe, whole, tol):
         return whole
     norms = sum(_norms(probe, whole, masks[g]) for g in weak)
     kept = ~np.any([masks[g] for g in weak], axis=0)
-    return Candidate(whole.rows, whole.A, whole.theta * kept, norms, whole.dtype)
+    return whole._replace(theta=whole.theta * kept, norms=norms)
 
 
 def _norms(probe, whole, mask):
@@ -186,14 +175,14 @@ def _reduced(probe, slim, tol):
 
     def error(rows, B):
         found = [between[t if len(between) > 1 else 0][:, rows] @ b for t, b in enumerate(B)]
-        return float((np.abs(np.stack(found) - f).max(axis=1) / probe.span).max())
+        return probe.largest(np.stack(found) - f)
 
     m = reduced.fewest(error, tol)
     if m is None or m > WORTH * n:
         return None
     order = np.argsort(reduced.order[:m])
     B, norms = reduced.coefficients(m)[:, order], slim.norms + reduced.norms(m)
-    return Candidate(reduced.order[:m][order], np.ascontiguousarray(B), slim.theta, norms, slim.dtype)
+    return slim._replace(rows=reduced.order[:m][order], A=np.ascontiguousarray(B), norms=norms)
 
 
 def _record(probe, candidate, tol, error, work):

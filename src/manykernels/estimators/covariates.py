@@ -21,8 +21,7 @@ from ..kernels.column_kinds import describe, is_number_text
 from ..kernels.frames import check_entries, check_names, is_frame, listed, missing_entries, to_numbers
 from ..regularizers import Regularizer
 from ..weighting import Uniform
-from .check_inputs import optional, refuse_iterator
-from .tensors import to_host
+from .check_inputs import optional, refuse_iterator, to_host
 
 ALIKE = 1e-9  # of its norm: a column this near to a combination of the others says nothing new
 MAX_LEVELS = 100

@@ -30,8 +30,7 @@ from ..kernels.spec import KernelSpec, as_spec
 from ..regularizers import Fixed
 from ..solvers import seed_of
 from .choose_c import CANDIDATES, at_chosen_C, is_auto, room_for_sample, sample_rows, score, scored
-from .leave_one_out import leave_one_out
-from .scored_fits import FIRST, LOO_TOL
+from .scored_fits import FIRST, LOO_TOL, leave_one_out
 
 ROUNDS = 2
 MAX_ROWS = 300  # examples at which gradients are computed

@@ -10,7 +10,7 @@ from sklearn.base import OutlierMixin
 from .._parts import declared_by_keyword
 from .._validation import check_choice, check_number
 from ..regularizers.base import Regularizer
-from ._available import available_if
+from ._checks import available_if
 from .base import MKLBase
 from .check_targets import check_loss
 from .plan import Examples

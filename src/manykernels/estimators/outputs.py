@@ -11,8 +11,7 @@ from .. import losses, regularizers
 from .._callers import caller_level
 from .._state import check, check_integer
 from ..kernels.frames import listed
-from .check_inputs import as_labels, check_y, optional
-from .tensors import to_host
+from .check_inputs import as_labels, check_y, optional, to_host
 
 MIN_CLASS_SIZE = 30  # below it "auto" shares the weights
 EQUAL = 1e-9  # times the largest decision of an example: decisions that differ by less are equal

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from .._pictures import as_shares, curves, left_out, legend, note, panels
 from ..inner.systems import blas_for
@@ -133,40 +134,33 @@ class HasPath:
         >>> path.weights.shape, bool((path.duality_gap <= 1e-3).all())
         ((1, 3, 3), True)
         """
-        return fit_path(self, X, y, Cs, regularizer, sample_weight, task, test, covariates)
-
-
-def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test, covariates=None):
-    """The `Path` of a model; see `MKLClassifier.path`."""
-    from sklearn.base import clone
-
-    Cs = np.sort(grid_of_C(Cs))
-    found = list_of_regularizers(model.regularizer if regularizer is None else regularizer)
-    plain = clone(model)
-    plain._check_params()
-    X, y, _, weight, task, _, covariates = plain._check_data(X, y, sample_weight, task, covariates)
-    n, scored_by = len(y), None if sample_weight is None else weight
-    kernels, every = SharedKernels(X, task, is_exact(found), plain.device, covariates), np.arange(n)
-    fold = SharedFold(kernels, every, every, is_precomputed(plain), plain.psd)
-    score_on, outside = ("training data", None) if test is None else ("test data", _pair(test, covariates))
-    shape, weights = (len(found), len(Cs)), None
-    numbers = {name: np.zeros(shape) for name in ("objective", "duality_gap", "n_support", "n_iter", "score")}
-    for r, value in enumerate(found):
-        at, solutions = with_params(plain, regularizer=value), []
-        for k in range(len(Cs))[::-1]:  # warm starts save most from the greatest C down
-            with blas_for(n, plain.n_jobs):
-                plan, (*_, solutions) = fold.fit(at.set_params(C=float(Cs[k])), y, weight, solutions)
-            theta = np.atleast_2d(at.kernel_weights_).mean(axis=0)
-            weights = np.zeros((*shape, len(theta))) if weights is None else weights
-            weights[r, k] = theta
-            with blas_for(len(y), plain.n_jobs):
-                score = fold.scored(at, plan).score(*outside or (fold.X_test, y, scored_by, None, None))
-            reached = at.objective_, at.duality_gap_, len(at.support_), at.n_iter_, score
-            for name, number in zip(numbers, reached, strict=True):
-                numbers[name][r, k] = number
-    for name in ("n_support", "n_iter"):
-        numbers[name] = numbers[name].astype(int)
-    return Path(Cs, found, list(at.kernel_names_), weights, **numbers, score_on=score_on)
+        Cs = np.sort(grid_of_C(Cs))
+        found = list_of_regularizers(self.regularizer if regularizer is None else regularizer)
+        plain = clone(self)
+        plain._check_params()
+        X, y, _, weight, task, _, covariates = plain._check_data(X, y, sample_weight, task, covariates)
+        n, scored_by = len(y), None if sample_weight is None else weight
+        kernels, every = SharedKernels(X, task, is_exact(found), plain.device, covariates), np.arange(n)
+        fold = SharedFold(kernels, every, every, is_precomputed(plain), plain.psd)
+        score_on, outside = ("training data", None) if test is None else ("test data", _pair(test, covariates))
+        shape, weights = (len(found), len(Cs)), None
+        numbers = {name: np.zeros(shape) for name in ("objective", "duality_gap", "n_support", "n_iter", "score")}
+        for r, value in enumerate(found):
+            at, solutions = with_params(plain, regularizer=value), []
+            for k in range(len(Cs))[::-1]:  # warm starts save most from the greatest C down
+                with blas_for(n, plain.n_jobs):
+                    plan, (*_, solutions) = fold.fit(at.set_params(C=float(Cs[k])), y, weight, solutions)
+                theta = np.atleast_2d(at.kernel_weights_).mean(axis=0)
+                weights = np.zeros((*shape, len(theta))) if weights is None else weights
+                weights[r, k] = theta
+                with blas_for(len(y), plain.n_jobs):
+                    score = fold.scored(at, plan).score(*outside or (fold.X_test, y, scored_by, None, None))
+                reached = at.objective_, at.duality_gap_, len(at.support_), at.n_iter_, score
+                for name, number in zip(numbers, reached, strict=True):
+                    numbers[name][r, k] = number
+        for name in ("n_support", "n_iter"):
+            numbers[name] = numbers[name].astype(int)
+        return Path(Cs, found, list(at.kernel_names_), weights, **numbers, score_on=score_on)
 
 
 def _pair(test, covariates):

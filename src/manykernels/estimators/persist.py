@@ -3,10 +3,10 @@
 import os
 from collections.abc import Iterable
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 
 from .. import pairs, solvers, strings  # noqa: F401  # loaded, so that their classes are registered
 from .._archive import check_file, read, wholeness
@@ -107,39 +107,41 @@ def _is_pickle(head):
     return plain or head[:2] in (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 
 
-def state_of(model):
-    """The state of a fitted estimator: its parameters, fitted attributes and predictor."""
-    params, own = model.get_params(deep=False), vars(model)
-    strange = own.keys() - params.keys() - ATTRIBUTES - NOT_IN_FILES
-    if strange:
-        raise ValueError(
-            f"{type(model).__name__} has the attribute {min(strange)!r}, which a file cannot keep: delete it, or "
-            "pickle the model."
-        )
-    return {"parameters": params} | {entry: own[name] for entry, name, _ in entries(FITTED) if name in own}
+class Stored(BaseEstimator):
+    """Adds the state that files hold to an estimator."""
 
+    def to_state(self) -> dict[str, Any]:
+        """The content of the file of a fitted model: its parameters, fitted attributes and predictor; see `_state`."""
+        params, own = self.get_params(deep=False), vars(self)
+        strange = own.keys() - params.keys() - ATTRIBUTES - NOT_IN_FILES
+        if strange:
+            raise ValueError(
+                f"{type(self).__name__} has the attribute {min(strange)!r}, which a file cannot keep: delete it, or "
+                "pickle the model."
+            )
+        return {"parameters": params} | {entry: own[name] for entry, name, _ in entries(FITTED) if name in own}
 
-def restore(cls, state):
-    """The fitted estimator of a state."""
-    params = check_is("parameters", state.pop("parameters"), dict)
-    if isinstance(params.get("kernels"), list):  # each entry is one or more kernels
-        check(len(params["kernels"]) <= len(state["kernel_names_"]), "there are more kernels than names")
-    model, names = cls(**params), {entry: name for entry, name, _ in entries(FITTED)}
-    for entry, value in state.items():
-        check(entry in names, f"{cls.__name__} has no {entry!r}")
-        setattr(model, names[entry], value)
-    model._check_params()
-    predictor = check_is("predictor", model.predictor_, Predictor)
-    n, M = predictor.sizes()
-    present = {entry: spec.removeprefix("?") for entry, _, spec in entries(FITTED) if spec[0] != "?" or entry in state}
-    outputs = n_outputs(model)
-    read_entries(present, state, n=n, M=M, T=outputs)
-    check_model(model, vars(model), predictor, params)
-    check_saved(vars(model))
-    kernels = predictor.kernel_list
-    if kernels is not None and kernels.tasks is not None:
-        model.tasks_ = kernels.tasks
-    return model
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The fitted model of a state of `to_state`."""
+        params = check_is("parameters", state.pop("parameters"), dict)
+        if isinstance(params.get("kernels"), list):  # each entry is one or more kernels
+            check(len(params["kernels"]) <= len(state["kernel_names_"]), "there are more kernels than names")
+        model, names = cls(**params), {entry: name for entry, name, _ in entries(FITTED)}
+        for entry, value in state.items():
+            check(entry in names, f"{cls.__name__} has no {entry!r}")
+            setattr(model, names[entry], value)
+        model._check_params()
+        predictor = check_is("predictor", model.predictor_, Predictor)
+        n, M = predictor.sizes()
+        here = {entry: spec.removeprefix("?") for entry, _, spec in entries(FITTED) if spec[0] != "?" or entry in state}
+        read_entries(here, state, n=n, M=M, T=n_outputs(model))
+        check_model(model, vars(model), predictor, params)
+        check_saved(vars(model))
+        kernels = predictor.kernel_list
+        if kernels is not None and kernels.tasks is not None:
+            model.tasks_ = kernels.tasks
+        return model
 
 
 def check_model(model, own, predictor, params):

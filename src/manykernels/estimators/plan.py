@@ -30,20 +30,15 @@ from ..problem import Problem, covariate_basis, in_units
 from ..regularizers import Fixed, LpNorm
 from ..solution import Solution
 from ..solvers import seed_of
-from ._diagonal_warning import warn_diagonal
-from ._slack import with_slack
-from .check_inputs import is_precomputed, take_examples
-from .check_targets import check_costs
+from .check_inputs import is_precomputed, take_examples, to_host
+from .check_targets import check_costs, with_slack, with_task
 from .checkpoint import identify, parts_of
 from .choose_c import is_auto, with_chosen_C
-from .convergence import warn_units
 from .covariates import Covariates, refuse_covariates, warn_without_events
-from .forecast import forecast
+from .fit_warnings import warn_diagonal, warn_units
 from .metric import kernels_known, learns_metric, with_learned_metric
 from .new_data_warning import warn_of_data
-from .progress import show_progress
-from .tasks import with_task
-from .tensors import to_host
+from .progress import forecast, show_progress
 
 MAX_PARTS = 2**24  # parts of kernels in decisions, in memory at a time
 

@@ -8,24 +8,19 @@ from sklearn.base import RegressorMixin
 
 from .. import losses
 from .._parts import declared_by_keyword
-from ..kernels.annotated import obs_columns
 from ..losses.base import Loss
 from ..streaming import is_source
 from .base import MKLBase
-from .check_inputs import check_target_order, check_y, checked_targets, optional
+from .check_inputs import check_y, optional, to_host
 from .check_targets import check_loss_of, check_weight
 from .choose_c import check_C
 from .path import HasPath
 from .plan import Examples
-from .posterior import posterior_variance
-from .streamed import fit_source, read_targets
-from .tensors import to_host
+from .probabilities import posterior_variance
+from .streamed import fit_source, scored_targets
 
-PARAMETER_OF = {"epsilon_insensitive": "epsilon", "quantile": "q"}  # parameters of losses that the estimators have
-
-
-def _is_insensitive(loss):
-    return isinstance(loss, str) and loss == "epsilon_insensitive"
+EPSILON_LOSS = "epsilon_insensitive"
+PARAMETER_OF = {EPSILON_LOSS: "epsilon", "quantile": "q"}  # parameters of losses that the estimators have
 
 
 @declared_by_keyword
@@ -259,7 +254,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The fitted model of a state of `to_state`; old files have epsilon = 0.1 with every loss."""
         params = state.get("parameters")
-        if isinstance(params, dict) and params.get("epsilon") == 0.1 and not _is_insensitive(params.get("loss")):
+        if isinstance(params, dict) and params.get("epsilon") == 0.1 and str(params.get("loss")) != EPSILON_LOSS:
             params["epsilon"] = None
         return super().from_state(state)
 
@@ -323,10 +318,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         """
         from sklearn.metrics import r2_score
 
-        X, y = read_targets(X, y, sample_weight, task=task, covariates=covariates)
-        covariates = obs_columns(X, covariates)
-        check_target_order(self, y)
-        y = checked_targets(y, numeric=True)
+        X, y, covariates = scored_targets(self, X, y, sample_weight, task, covariates)
         if not losses.get(self.loss).own_score:
             guess = self.predict(X, task, covariates)
             return r2_score(y, guess, sample_weight=check_weight(sample_weight, len(guess)))

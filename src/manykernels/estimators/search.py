@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from itertools import product
 from numbers import Integral, Real
 from typing import Any
 
@@ -73,10 +74,6 @@ class Search:
         self.folds: dict[int, SharedFold] = {}  # those that have room
         self.found: dict[tuple[int, int], tuple[int, list[Any]]] = {}  # of (fold, regularizer), see `start`
 
-    @property
-    def candidates(self) -> list[dict[str, Any]]:
-        return [{"C": float(C), "regularizer": value} for C in self.Cs for value in self.regularizers]
-
     def run(self, model: Any, kernels: SharedKernels, y: Any, weight: Any, scorer: Callable) -> None:
         """Fits and scores the candidates with the other parameters of `model`."""
         folds, count = self.folds, len(self.splits)
@@ -93,8 +90,8 @@ class Search:
                     if len(group) < beside and k < count - 1:
                         continue
                     self._solve(group, todo, model.n_jobs)
-                    for j, r in self._downwards(todo):
-                        for fold in group:
+                    for j, r, fold in product(self._downwards(), range(len(self.regularizers)), group):
+                        if todo[j, r]:
                             self._score(j, r, fold, group[fold], y, scorer)
                     if self.loo or self.adaptive and kernels.has_room_for(count, len(self.regularizers)):
                         folds |= group
@@ -110,9 +107,9 @@ class Search:
         """The candidates of the next round, (K, R)."""
         return finer(self.scores.mean(axis=1).reshape(self.ran.shape), self.ran) if self.adaptive else ~self.ran
 
-    def _downwards(self, todo):
-        """The candidates (j, r) of a mask, from the greatest C down, where warm starts save most."""
-        return [(j, r) for j in np.argsort(-self.Cs, kind="stable") for r in np.flatnonzero(todo[j])]
+    def _downwards(self):
+        """The places of the Cs, from the greatest down, where warm starts save most."""
+        return np.argsort(-self.Cs, kind="stable")
 
     def _solve(self, group, todo, n_jobs):
         """Solves the candidates in a group of folds, in threads side by side; paths along C do not share anything."""
@@ -125,7 +122,7 @@ class Search:
             if self.tick is not None:
                 self.tick()
 
-        for j in np.argsort(-self.Cs, kind="stable"):
+        for j in self._downwards():
             C = float(self.Cs[j])
             run_blocks(solve, [(k, r) for k in group for r in np.flatnonzero(todo[j])], n_jobs)
 
@@ -165,7 +162,7 @@ class Search:
         found: dict[str, Any] = {}
         for name, values in (("fit_time", self.fit_time), ("score_time", self.score_time)):
             found |= {f"mean_{name}": values.mean(axis=1), f"std_{name}": values.std(axis=1)}
-        candidates = self.candidates
+        candidates = [{"C": float(C), "regularizer": value} for C in self.Cs for value in self.regularizers]
         parts = np.empty(len(candidates), dtype=object)
         parts[:] = [c["regularizer"] for c in candidates]
         found |= {"param_C": np.array([c["C"] for c in candidates]), "param_regularizer": parts, "params": candidates}

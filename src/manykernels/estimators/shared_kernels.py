@@ -6,7 +6,8 @@ training examples alone.
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,11 @@ from ..banks.subset import SubsetBank
 from ..inner.systems import blas_for
 from ..kernels.view_data import is_views, n_examples
 from ..solution import Solution
-from .check_inputs import check_finite, is_precomputed, take_examples
+from .check_inputs import check_finite, is_precomputed, take_examples, to_host
+from .check_targets import with_task
 from .covariates import Covariates, level_of
-from .fold_model import FoldModel
 from .metric import learns_metric
 from .plan import FitPlan, Solved
-from .tasks import with_task
-from .tensors import to_host
 
 MAX_FLOAT64_VALUES = 2**24  # kernel values up to which float64 costs nothing
 BYTES_OF_A_SUM = 8 + 4  # of an entry, in float64 and in float32
@@ -63,8 +62,7 @@ class SharedKernels:
         if is_precomputed(model):
             if self.whole is None:
                 self.limit = parse_bytes(model.memory_limit)
-                options = dict(normalize=model._normalization(None), memory_limit=self.limit, n_jobs=model.n_jobs)
-                self.whole = DenseBank(self.X, **options)
+                self.whole = DenseBank(self.X, **model._limits(None, self.limit))
             return self.whole, None
         if self.refused or isinstance(model.kernels, Source):
             return None, None
@@ -92,8 +90,7 @@ class SharedKernels:
         self.refused = 4 * entries > MemoryBudget(limit).share("matrices of folds")
         if self.refused:
             return
-        options = dict(normalize=model._normalization(kernels), memory_limit=limit, n_jobs=model.n_jobs)
-        options |= dict(tol=model.tol, exact=self.exact) | model._features()
+        options = model._limits(kernels, limit) | dict(tol=model.tol, exact=self.exact) | model._features()
         options["small"] = self.n if entries <= MAX_FLOAT64_VALUES or model.tol < MIN_FLOAT32_TOL else 0
         windows = any(kernel.family == "windows" for kernel in kernels.kernels)
         if windows and options["features"] == "auto" and not options["wanted"]:
@@ -149,7 +146,7 @@ class SharedFold:
             self.X_train = X[np.ix_(self.train, self.train)]
 
     def bank_for(self, model, X, weight, rows, plain):
-        """The bank of the training examples X, `rows` of `train`; `plain()` makes one that is not shared."""
+        """The bank of the training examples X, `rows` of `train`; `plain(exact)` makes one that is not shared."""
         if self.bank is None:
             whole, origin = self.kernels.of(model, X, weight) if self.once else (None, None)
             self.shared = whole is not None
@@ -157,7 +154,7 @@ class SharedFold:
                 kind = model._normalization(None) if origin is None else origin.normalize
                 self.bank = SubsetBank(whole, self.train[rows], origin=origin, weights=weight, normalize=kind)
             else:
-                self.bank = plain()
+                self.bank = plain(self.kernels.exact)
         return self.bank
 
     def fit(
@@ -178,13 +175,9 @@ class SharedFold:
         known = self.kernels.covariates
         own = {} if known is None else {"covariates": known.take(self.train)}
         examples = model._read(self.X_train if X is None else X, y, weight, task, **own)
+        return FitPlan.of(model, examples, partial(self.bank_for, model))
 
-        def make_bank(X, weight, rows, plain):
-            return self.bank_for(model, X, weight, rows, lambda: plain(self.kernels.exact))
-
-        return FitPlan.of(model, examples, make_bank)
-
-    def scored(self, model: Any, plan: FitPlan) -> FoldModel:
+    def scored(self, model: Any, plan: FitPlan) -> Any:
         """The fitted model with decisions on the test examples from the matrices that the folds share."""
 
         def decide(X, task=None, covariates=None):
@@ -198,19 +191,19 @@ class SharedFold:
                 level = level_of(model, covariates, len(self.test))
                 return check_finite(lambda: self.bank.decision(*known).T + level)
 
-        return FoldModel(model, decide)
+        return with_decisions(model, decide)
 
-    def left_out(self, model: Any, plan: FitPlan, decisions: np.ndarray) -> FoldModel:
+    def left_out(self, model: Any, plan: FitPlan, decisions: np.ndarray) -> Any:
         """The fitted model with decisions (T, n) on its examples by the fits without them; no other data have these.
 
         Examples of weight 0 are in no fit.
         """
         f = decisions.T
         if len(plan.rows) < self.kernels.n:
-            f = np.array(self.scored(model, plan).decide(self.X_test, None))
+            f = np.array(self.scored(model, plan)._decide(self.X_test))
             f[plan.rows] = decisions.T
 
-        def decide(X, task=None):
+        def decide(X, task=None, covariates=None):
             if X is self.X_test:
                 return f
             raise ValueError(
@@ -218,7 +211,7 @@ class SharedFold:
                 "predictions or decisions on all of X, or a number of folds as cv."
             )
 
-        return FoldModel(model, decide)
+        return with_decisions(model, decide)
 
 
 def with_params(model: Any, **params: Any) -> Any:
@@ -254,3 +247,10 @@ def _alike(a, b):
 def views_or(X):
     """X as splitters take it; views become a column of zeros."""
     return np.zeros((n_examples(X), 1)) if is_views(X) else X
+
+
+def with_decisions(model: Any, decide: Callable[..., Any]) -> Any:
+    """A copy of the model whose predictions and scores come from the decisions decide(X, task, covariates), (n, T)."""
+    twin = copy.copy(model)
+    twin._decide = decide
+    return twin

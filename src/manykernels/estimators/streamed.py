@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from .. import regularizers
 from .._callers import caller_level
@@ -15,7 +16,7 @@ from .._validation import parse_bytes
 from ..banks.base import Source
 from ..banks.choice import worth_features
 from ..kernels import Kernel, KernelList, KernelSpec
-from ..kernels.annotated import opened_column
+from ..kernels.annotated import obs_columns, opened_column
 from ..kernels.base import len_
 from ..kernels.frames import check_entries, is_frame
 from ..kernels.metric import MetricKernel
@@ -29,7 +30,7 @@ from ..streaming.driver import ActiveKernels, Driver, DriverOptions, Streamed
 from ..streaming.shards import blocks_of, concatenate, filled_blocks, take
 from ..streaming.sources import naming
 from ..streaming.stream import Stream, normalisation, stand_in
-from .check_inputs import optional
+from .check_inputs import check_target_order, checked_targets, optional
 from .choose_c import is_auto, with_chosen_C
 from .new_data_warning import gathered
 from .plan import BasePlan, Examples, FitPlan, Solved
@@ -64,22 +65,25 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any, covari
         return model.fit(stream, y, sample_weight, task, covariates=covariates)
 
 
-def read_targets(X: Any, y: Any, sample_weight: Any, **predicted: Any) -> tuple[Any, Any]:
-    """(X, y); the targets themselves where y is their name in a source, an AnnData or a MuData X.
+def scored_targets(
+    model: Any, X: Any, y: Any, sample_weight: Any, task: Any, covariates: Any
+) -> tuple[Any, np.ndarray, Any]:
+    """(X, y, covariates) of a score; the targets themselves where y is their name in a source, an AnnData or a MuData.
 
     Rows of all arguments are matched with those of X, see `check_beside`.
     """
-    check_beside(None if is_source(X) else X, predicted, y=y, sample_weight=sample_weight)
+    check_beside(None if is_source(X) else X, dict(task=task, covariates=covariates), y=y, sample_weight=sample_weight)
     if is_frame(y):
         check_entries("y", np.asarray(y))
     y = opened_column(X, y)
-    if not (isinstance(y, str) and is_source(X)):
-        return X, y
-    source, found = as_source(X).with_target(y), []
-    for piece in source.pieces():
-        with naming(source.where(piece)):
-            found += [np.asarray(targets) for _, targets in blocks_of(source, piece)]
-    return source, np.concatenate(found)
+    if isinstance(y, str) and is_source(X):
+        X, found = as_source(X).with_target(y), []
+        for piece in X.pieces():
+            with naming(X.where(piece)):
+                found += [np.asarray(targets) for _, targets in blocks_of(X, piece)]
+        y = np.concatenate(found)
+    check_target_order(model, y)
+    return X, checked_targets(y, numeric=is_regressor(model)), obs_columns(X, covariates)
 
 
 @dataclass(frozen=True)

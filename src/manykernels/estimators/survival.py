@@ -136,7 +136,12 @@ class MKLSurvival(HasPath, MKLBase):
                 f"strata are given, but loss={loss.name!r} does not compare examples: take loss='cox' or 'ranking'."
             )
         else:
-            Y = sign * _positive(y["time"])
+            if zero := int((y["time"] == 0).sum()):
+                raise ValueError(
+                    f"time is 0 for {zero} examples, and loss='log_time' needs its logarithm: leave these examples "
+                    "out, or take loss='cox'."
+                )
+            Y = sign * y["time"]
         own = dict(task=task, card=card, covariates=Z)
         return Examples(X, Y[None], weight, C * weight, loss, C, loss.takes_intercept, **own)
 
@@ -302,12 +307,3 @@ def cumulative_hazard(
     deaths = np.bincount(place[event], w[event], len(times))
     at_risk = np.cumsum(np.bincount(place, w * risk, len(times))[::-1])[::-1]
     return np.cumsum(np.divide(deaths, at_risk, out=np.zeros(len(times)), where=deaths > 0))
-
-
-def _positive(time):
-    if (time == 0).any():
-        raise ValueError(
-            f"time is 0 for {int((time == 0).sum())} examples, and loss='log_time' needs its logarithm: leave these "
-            "examples out, or take loss='cox'."
-        )
-    return time

@@ -12,10 +12,10 @@ from sklearn.base import clone, is_classifier
 
 from .._validation import parse_bytes
 from ..banks.dense import DenseBank, NothingVaries, SomeDoNotVary
-from ..estimators.calibration import learn_sigmoids
 from ..estimators.check_inputs import as_mixed, is_precomputed, take_examples
-from ..estimators.fold_model import FoldModel
 from ..estimators.plan import FitPlan, read_examples
+from ..estimators.probabilities import learn_sigmoids
+from ..estimators.shared_kernels import with_decisions
 from ..inner.systems import blas_for
 from ..kernels.auto import auto_kernels
 from ..kernels.view_data import n_examples
@@ -322,7 +322,7 @@ class Fold:
         if bayesian and not self.every.solutions:
             raise ValueError("no kernel varies on the training examples of a fold: take fewer folds, or other kernels.")
         model = self.plan.fitted(self.model, self.every.solutions) if bayesian else self.model
-        return FoldModel(model, partial(_same_length, decision))
+        return with_decisions(model, partial(_same_length, decision))
 
     def score(self, decision):
         """The score of these decisions (n_test, T)."""
@@ -390,7 +390,7 @@ def _without(solution, usable):
     return replace(solution, theta=theta / total * solution.theta.sum() if total > 0 else theta)
 
 
-def _same_length(decision, X: Any, task=None):
+def _same_length(decision, X: Any, task=None, covariates=None):
     if n_examples(X) != len(decision):
         raise ValueError(
             f"scoring predicts {n_examples(X)} examples, but {len(decision)} are held out: give a scorer that predicts "

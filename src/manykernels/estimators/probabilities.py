@@ -1,4 +1,4 @@
-"""Probabilities from decisions: a sigmoid for each output, learned from decisions on held-out examples."""
+"""Probabilities of classes, from calibrated decisions or a Gaussian posterior, and the variance of that posterior."""
 
 import warnings
 
@@ -8,6 +8,7 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 
+from ..inner.systems import blas_for
 from ..kernels.annotated import read_annotated
 from .check_inputs import optional
 from .check_targets import make_splits
@@ -72,3 +73,33 @@ def fit_sigmoid(f, t, weight):
     start = np.array([1.0, np.log((many + 1) / (few + 1))])
     slope, offset = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None), (None, None)]).x
     return slope / size, offset
+
+
+def posterior_variance(model, X):
+    """var(x) of each vector of weights, (n_new, 1) or one-vs-rest (n_new, T), of X as `_new_X` gives it."""
+    thetas, noises = np.atleast_2d(model.kernel_weights_), np.atleast_1d(model.noise_)
+    with blas_for(len(model.support_), model.n_jobs):
+        return np.stack([_variance(model, X, *part) for part in zip(thetas, noises, strict=True)], axis=1)
+
+
+def _variance(model, X, theta, noise):
+    from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+    predictor = model.predictor_
+    K = predictor.support_gram(theta)
+    if K is None:
+        raise ValueError(
+            "the posterior variance needs k(x, x) of new examples and the kernels between all training examples, but "
+            f"a model of kernels={model.kernels!r} does not keep them: give members of manykernels.kernels, and X as "
+            "their data."
+        )
+    own, K_new = predictor.diagonal(X, theta), predictor.combined(X, theta)
+    K[np.diag_indices(len(K))] += noise / model.support_weight_
+    try:
+        L = cholesky(K, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError as error:
+        raise ValueError(
+            f"σ²I + Σ θ_m K_m is not positive definite at noise_={noise:g}: fit with EmpiricalBayes(noise=...) larger."
+        ) from error
+    half = solve_triangular(L, K_new.T, lower=True, overwrite_b=True, check_finite=False)
+    return np.maximum(own - np.einsum("ij,ij->j", half, half), 0.0)
