@@ -229,7 +229,8 @@ class MKLBase(WeightBars, NamedParts, Stored, Checks, Tagged):
         known = self.dual_coef_, self.kernel_weights_
         parts = np.moveaxis(self._ask(lambda new: self.predictor_.parts(new, *known), (X, task)), 0, 1)
         if covariates is not None:
-            parts = np.concatenate([parts, part_of(self, covariates, len(parts))[..., None]], axis=2)
+            own: Any = part_of(self, covariates, len(parts))
+            parts = np.concatenate([parts, own[..., None]], axis=2)
         return parts[:, 0] if parts.shape[1] == 1 else parts
 
     def combined_kernel(

@@ -94,7 +94,7 @@ class HasPath:
     """Adds `path` to an estimator."""
 
     def path(
-        self,
+        self: Any,
         X: Any,
         y: Any,
         *,
@@ -138,12 +138,12 @@ class HasPath:
         found = list_of_regularizers(self.regularizer if regularizer is None else regularizer)
         plain = clone(self)
         plain._check_params()
-        X, y, _, weight, task, _, covariates = plain._check_data(X, y, sample_weight, task, covariates)
+        X, y, _, weight, tasks, _, covariates = plain._check_data(X, y, sample_weight, task, covariates)
         n, scored_by = len(y), None if sample_weight is None else weight
-        kernels, every = SharedKernels(X, task, is_exact(found), plain.device, covariates), np.arange(n)
+        kernels, every = SharedKernels(X, tasks, is_exact(found), plain.device, covariates), np.arange(n)
         fold = SharedFold(kernels, every, every, is_precomputed(plain), plain.psd)
         score_on, outside = ("training data", None) if test is None else ("test data", _pair(test, covariates))
-        shape, weights = (len(found), len(Cs)), None
+        shape, weights, solutions = (len(found), len(Cs)), None, None  # type: Any, Any, Any
         numbers = {name: np.zeros(shape) for name in ("objective", "duality_gap", "n_support", "n_iter", "score")}
         for r, value in enumerate(found):
             at, solutions = with_params(plain, regularizer=value), []

@@ -90,7 +90,7 @@ class Search:
                     if len(group) < beside and k < count - 1:
                         continue
                     self._solve(group, todo, model.n_jobs)
-                    for j, r, fold in product(self._downwards(), range(len(self.regularizers)), group):
+                    for j, r, fold in product(self._downwards(), np.arange(len(self.regularizers)), group):
                         if todo[j, r]:
                             self._score(j, r, fold, group[fold], y, scorer)
                     if self.loo or self.adaptive and kernels.has_room_for(count, len(self.regularizers)):
