@@ -127,7 +127,8 @@ class Stored(BaseEstimator):
         params = check_is("parameters", state.pop("parameters"), dict)
         if isinstance(params.get("kernels"), list):  # each entry is one or more kernels
             check(len(params["kernels"]) <= len(state["kernel_names_"]), "there are more kernels than names")
-        model, names = cls(**params), {entry: name for entry, name, _ in entries(FITTED)}
+        model: Any = cls(**params)
+        names = {entry: name for entry, name, _ in entries(FITTED)}
         for entry, value in state.items():
             check(entry in names, f"{cls.__name__} has no {entry!r}")
             setattr(model, names[entry], value)
