@@ -199,8 +199,10 @@ def test_predictions_without_their_covariates_say_what_to_give():
         for method in (model.predict, model.decision_function):
             with pytest.raises(ValueError, match=says):
                 method(X, covariates=given)
+    model.fit(X, CLASS)
+    assert "covariate_coef_" not in vars(model) and model.predict(X).shape == (N,)
     with pytest.raises(ValueError, match="covariates is given, but the model was fitted without them"):
-        MKLClassifier(KERNELS, C=1.0).fit(X, CLASS).predict(X, covariates=Z)
+        model.predict(X, covariates=Z)
 
 
 @pytest.mark.parametrize(("options", "says"), [
