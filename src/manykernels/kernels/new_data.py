@@ -183,26 +183,23 @@ def _gaps(kernels, arrays, used):
         if view is None or is_frame(view.X):
             continue
         marks &= missing_entries(view.X) | (False if view.present is None else ~view.present[:, None])
-        X, own = arrays.X[plan.name], found[plan.name]
-        every = X.columns if is_frame(X) else range(x.shape[1]) if plan.columns is None else plan.columns.tolist()
-        columns = plan.column_names or every
-        for column, rows in zip(columns, marks.T, strict=True):
-            if rows.any():
-                own[column] = np.union1d(own.get(column, np.flatnonzero(rows)), np.flatnonzero(rows))
+        for column, marked in zip(arrays.keys(*plan.where), marks.T, strict=True):
+            _add(found[plan.name], column, marked)
     return found
+
+
+def _add(gaps, column, marked):
+    """Adds the rows that are marked to {name or position of a column: rows}."""
+    if len(rows := np.flatnonzero(marked)):
+        gaps[column] = np.union1d(gaps.get(column, rows), rows)
 
 
 def _add_blanks(gaps, plan, arrays):
     """Adds to {name or position of a column: rows} the rows of empty strings in the column of string kernels."""
     X = arrays.X[plan.name]
     x = None if X is None or isinstance(X, Sequences) else np.asarray(arrays.column(*plan.where), object)
-    if x is None or x.size > len(x):  # a table of letters
-        return
-    column = X.columns[0] if is_frame(X) else 0
-    if plan.columns is not None:
-        column = plan.column_names[0] if plan.column_names else int(plan.columns[0])
-    if len(rows := np.flatnonzero(blank_entries(x.ravel()))):
-        gaps[column] = np.union1d(gaps.get(column, rows), rows)
+    if x is not None and x.size <= len(x):  # no table of letters
+        _add(gaps, arrays.keys(*plan.where)[0], blank_entries(x.ravel()))
 
 
 def _missing(x):

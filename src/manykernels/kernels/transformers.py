@@ -147,12 +147,12 @@ def _of_texts(tags):
 
 def raw_view(arrays, key, transformer, zero):
     """The input View of a transformer: texts (n,), a frame, numbers or objects (n, d)."""
-    (name, columns, names), tags = key, _tags(transformer)
+    (name, columns, _), tags = key, _tags(transformer)
     if _of_texts(tags):
         return _texts(arrays.X[name] if columns is None and not is_frame(arrays.X[name]) else arrays.cut(*key), zero)
     frame = arrays.X[name]
     if is_frame(frame) and hasattr(first_step(transformer), "transformers"):  # a ColumnTransformer knows names
-        return View(in_double(frame if columns is None else frame[names or [frame.columns[c] for c in columns]]), None)
+        return View(in_double(frame if columns is None else frame[arrays.keys(*key)]), None)
     x = without_na(in_double(arrays.cut(*key)))
     x = x.reshape(-1, 1) if len(x.shape) == 1 else x
     first = first_step(transformer)

@@ -116,12 +116,14 @@ class ViewArrays:
 
     def labels(self, view, columns=None, names=None):
         """The names of the columns of a view in messages, or their positions."""
-        if names is None and is_frame(self.X[view]):
-            names = list(self.X[view].columns)
-            names = names if columns is None else [names[i] for i in columns]
-        if names is None:
-            names = range(self.n_features if view is None else self.n_features[view]) if columns is None else columns
-        return list(names) if view is None else [f"{view}: {name}" for name in names]
+        keys = self.keys(view, columns, names)
+        return keys if view is None else [f"{view}: {key}" for key in keys]
+
+    def keys(self, view, columns=None, names=None):
+        """The names of the columns of a view, or their positions if X has no names."""
+        if columns is None:
+            columns = range(self.n_features if view is None else self.n_features[view])
+        return list(names or self.names(view, columns) or np.asarray(columns).tolist())
 
     def cut(self, view, columns=None, names=None):
         """The columns of a view, by name if `names` are given and X has names; None if the view is None."""
@@ -229,10 +231,10 @@ def _column_indices(columns, X, places):
     """The positions of `columns`: names, positions, a slice of either or a mask; places() is {name: position}."""
     d = _width(X)
     if isinstance(columns, slice):
-        if isinstance(columns.start, str) or isinstance(columns.stop, str):
-            start = None if columns.start is None else int(_column_indices(columns.start, X, places)[0])
-            stop = None if columns.stop is None else int(_column_indices(columns.stop, X, places)[0]) + 1
-            columns = slice(start, stop, columns.step)
+        ends = [columns.start, columns.stop]
+        if any(isinstance(end, str) for end in ends):
+            first, last = (None if end is None else int(_column_indices(end, X, places)[0]) for end in ends)
+            columns = slice(first, None if last is None else last + 1, columns.step)
         return np.arange(d)[columns]
     keys = np.atleast_1d(np.asarray(columns))
     if keys.dtype.kind in "UO" and all(isinstance(k, str) for k in keys):
