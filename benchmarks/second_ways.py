@@ -27,7 +27,7 @@ def main(data=None, out=".", quick=False):
                 fast, plain = least(work, changes, 1 if quick else REPEATS)
                 rows.append({"way": name, "size": sizes, "s": fast, "plain s": plain, "ratio": plain / fast})
                 console.print(f"{name}, {sizes}: {fast:.4f} s, the plain way {plain / fast:.2f} ×")
-    show("Second ways", ("way", "size", "s", "plain s", "ratio"), rows)
+    show("Second ways", ("way", "size", "s", "plain s", "ratio"), [row.values() for row in rows])
     write(out, "second_ways", rows)
 
 
@@ -124,7 +124,7 @@ def small_supports(size):
 
 
 def visits(size):
-    """The team is there for many threads, which this does not show: `benchmarks.run threads` does."""
+    """The team is there for many threads, which this does not show: `benchmarks.run limits` does."""
     from manykernels import MKLClassifier
     from manykernels.banks.explicit import Vectors
     from manykernels.banks.words.degree import DegreeVectors

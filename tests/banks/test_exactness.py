@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from conic import solve_conic
 from covering import covering
-from problems import costs, kind, make
 
 from manykernels import losses, regularizers
 from manykernels.banks import DenseBank, _stack
 from manykernels.problem import Problem
 from manykernels.solvers import solve
+from problems import costs, kind, make
 
 P = [1, 1.1, 4 / 3, 2, 4, 16, np.inf]
 

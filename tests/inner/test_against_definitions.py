@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from operators import Matrix
-from problems import make, times
 
 from manykernels import losses
 from manykernels.banks import DenseBank
@@ -14,6 +13,7 @@ from manykernels.inner.matrix_free import MatrixFreeProblem
 from manykernels.inner.systems import Damped, Free, HalfHessian, cut_out, matvec
 from manykernels.problem import Problem, covariate_basis
 from manykernels.regularizers import LpNorm
+from problems import make, times
 
 LOSSES = ["hinge", "squared_hinge", "logistic", "squared", "epsilon_insensitive", "huber", "quantile", "smooth_hinge"]
 

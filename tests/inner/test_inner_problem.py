@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from problems import make, small_problem
 
 from manykernels import losses
 from manykernels.inner import InnerProblem, adjusted
@@ -10,6 +9,7 @@ from manykernels.inner import problem as inner_module
 from manykernels.inner.matrix_free import Operator, conjugate_gradients
 from manykernels.inner.systems import HalfHessian
 from manykernels.regularizers import LpNorm
+from problems import make, small_problem
 
 
 def solved(loss, intercept, theta, Ks, y, C=1.0):

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from conic import ranking, solve_conic
 from numpy.testing import assert_allclose
-from problems import make, times
 from scipy.optimize import minimize
 
 from manykernels.banks import DenseBank
@@ -16,6 +15,7 @@ from manykernels.losses.cox import RiskSets
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockNorm, ElasticNet, Entropy, LpNorm, LpPenalty
 from manykernels.solvers import solve
+from problems import make, times
 
 LOSSES = [Cox("efron"), Cox("breslow"), Ranking()]
 MEMBERS = [LpNorm(1), LpNorm(2), LpNorm(np.inf), Entropy(0.5), LpPenalty(2, 1.0)]
