@@ -1,7 +1,5 @@
 """Numeric features in one matrix: the same kernels as called directly, and the same fits as on matrices."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -82,50 +80,24 @@ def bank_and_matrices(case, normalize=None, weights=None, **options):
 
 @every_case
 @every_normalize
-def test_features_give_the_kernels_themselves(case, normalize):
+def test_features_give_the_kernels_themselves_of_any_columns_and_sources(case, normalize):
     bank, Ks, scale = bank_and_matrices(case, normalize, np.arange(40) % 3 + 1.0)
     assert bank.phi.sparse == (case.endswith("CSR"))
     np.testing.assert_allclose(bank.scale, scale, rtol=1e-10)
-    Ks = Ks * scale[:, None, None]
-    rng, rows = np.random.default_rng(0), np.array([0, 17, 3, 39])
-    theta, a = rng.random(bank.M), rng.normal(size=(2, 40))
-    theta[0] = 0
-    K, close = np.einsum("m,mij->ij", theta, Ks), {"atol": 1e-10 * np.abs(Ks).max()}
-    np.testing.assert_allclose(bank.diagonals(), np.einsum("mii->mi", Ks), **close)
-    for few in (rows, rng.permutation(40)):
-        np.testing.assert_allclose(bank.block(few, theta), K[np.ix_(few, few)], **close)
-    np.testing.assert_allclose(
-        bank.combined(theta, np.sort(rows), np.array([3, 39])), K[np.sort(rows)][:, [3, 39]], **close
-    )
-    np.testing.assert_allclose(bank.products(a, np.arange(40)), np.einsum("mij,tj->tmi", Ks, a), atol=1e-8)
-    vectors = bank.vectors()
-    for part in np.array_split(rng.permutation(40), 5):
-        vectors.add(part, np.zeros(len(part)), a[0, part])
-    np.testing.assert_allclose(vectors.q, np.einsum("i,mij,j->m", a[0], Ks, a[0]), rtol=1e-9, atol=1e-10)
-    np.testing.assert_allclose(vectors.outputs(rows, theta, a[0, rows]), K[rows] @ a[0], atol=1e-9)
-    vectors.clear()
-    assert not vectors.q.any() and not vectors.outputs(rows, theta, a[0, rows]).any()
-
-
-@every_case
-@every_normalize
-def test_predictions_are_those_of_the_kernels(case, normalize):
-    bank, _, scale = bank_and_matrices(case, normalize)
     specs, data = CASES[case]
-    kernels, support = KernelList.from_spec(specs, data()), np.arange(0, 40, 2)
-    new = data(15, seed=5)
-    Ks = matrices(kernels, new, data())[:, :, support]
+    kernels, new, rng = KernelList.from_spec(specs, data()), data(15, seed=5), np.random.default_rng(0)
+    Ns = matrices(kernels, new, data())
     if normalize == "spherical":
         own = [np.einsum("mii->mi", matrices(kernels, X)) for X in (new, data())]
-        Ks = np.stack([spherical(K, d, e[support]) for K, d, e in zip(Ks, *own, strict=True)])
-    Ks, rng = Ks * scale[:, None, None], np.random.default_rng(3)
-    cross, a, theta = bank.predictor(support), rng.normal(size=(2, 20)), rng.random(bank.M)
-    cross = pickle.loads(pickle.dumps(cross))
-    np.testing.assert_allclose(cross.decision(new, a, theta), np.einsum("m,mij,tj->ti", theta, Ks, a), atol=1e-9)
-    np.testing.assert_allclose(cross.parts(new, a, theta), np.einsum("m,mij,tj->tim", theta, Ks, a), atol=1e-9)
-    np.testing.assert_allclose(cross.combined(new, theta), np.einsum("m,mij->ij", theta, Ks), atol=1e-9)
-    two = cross.gram(new, data(), theta)[:, support]
-    np.testing.assert_allclose(two, np.einsum("m,mij->ij", theta, Ks), atol=1e-9)
+        Ns = np.stack([spherical(K, d, e) for K, d, e in zip(Ns, *own, strict=True)])
+    Ks, Ns = Ks * scale[:, None, None], Ns * scale[:, None, None]
+    theta, a = rng.random(bank.M), rng.normal(size=(2, 40))
+    close = {"atol": 1e-9 * max(1.0, np.abs(Ks).max())}
+    np.testing.assert_allclose(bank.diagonals(), np.einsum("mii->mi", Ks), **close)
+    np.testing.assert_allclose(bank.combined(theta), np.tensordot(theta, Ks, 1), **close)
+    np.testing.assert_allclose(bank.products(a, np.arange(40)), np.einsum("mij,tj->tmi", Ks, a), **close)
+    parts = np.einsum("m,mij,tj->tim", theta, Ns, a)
+    np.testing.assert_allclose(bank.predictor(np.arange(40)).parts(new, a, theta), parts, **close)
 
 
 @pytest.mark.parametrize("ordered", [True, False])

@@ -132,20 +132,6 @@ def test_one_light_sequence_among_equal_ones_is_variance(bank, kernels):
     assert not bank.from_list(specs, words[:-1] + words[:1], weights=w).usable.any()
 
 
-@pytest.mark.parametrize("n", [1101, 1102])
-@pytest.mark.parametrize("order", ["first", "last"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_every_entry_of_a_large_stack_counts_once(n, order, dtype):
-    """Issue 11, point 24. Entries are read two at a time, in both memory orders."""
-    rng = np.random.default_rng(0)
-    x, weights = rng.normal(size=n), rng.uniform(0.5, 2.0, n)
-    S = np.stack([np.exp(-g * (x[:, None] - x) ** 2) for g in (0.3, 3.0)]).astype(dtype)
-    given = np.moveaxis(S, 0, 2) if order == "first" else np.ascontiguousarray(np.moveaxis(S, 0, 2))
-    w = weights / weights.sum()
-    for K, scale in zip(S.astype(float), DenseBank(given, weights=weights).scale, strict=True):
-        assert scale == pytest.approx(1 / (w @ np.diagonal(K) - w @ K @ w), rel=1e-6)
-
-
 @pytest.mark.parametrize("order", ["first", "last"])
 def test_products_of_some_kernels_have_their_own_shifts(order):
     """Issue 11, point 24: kernels that vary little are summed as differences from a constant of their own."""

@@ -11,20 +11,6 @@ rng = np.random.default_rng(0)
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("form", [np.asarray, lambda S: KernelStack(np.moveaxis(S, 2, 0))], ids=["last", "first"])
-def test_one_skew_pair_of_a_large_stack_is_refused_by_the_name_of_its_kernel(form, dtype, monkeypatch):
-    monkeypatch.setattr(dense, "MAX_FLOAT64_EXAMPLES", 8)
-    X = rng.normal(size=(50, 2))
-    S = np.stack([RBF(g)(X) for g in (0.1, 1.0, 3.0)], axis=2).astype(dtype)
-    assert DenseBank(form(S)).M == 3
-    for i, j in ((0, 1), (1, 0), (0, 2), (7, 8), (8, 7), (15, 16), (16, 18), (48, 49), (49, 47), (0, 49), (30, 3)):
-        T = S.copy()
-        T[i, j, 1] += 0.01
-        with pytest.raises(ValueError, match="not symmetric in kernel 'kernel 1';"):
-            DenseBank(form(T))
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("form", [np.asarray, lambda S: KernelStack(np.moveaxis(S, 2, 0))], ids=["last", "first"])
 def test_loops_survey_a_stack_of_few_examples_as_exactly_as_numpy(form, dtype, monkeypatch):
     """In float64 sums for entries of any type, and by the largest skew of a pair: many skews of no account are none."""
     rng = np.random.default_rng(1)

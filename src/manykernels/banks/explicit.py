@@ -384,25 +384,13 @@ class Vectors(ABC):
         """⟨v_m, φ_m(x_r)⟩ for every kernel, (|rows|, M)."""
 
     def team(self, inner, a, outputs, size, most, precision):
-        """A `Team` that visits up to `most` examples per call, `size` at a time, and changes v, a, outputs; or None."""
+        """Threads that visit up to `most` examples per call, `size` at a time, and change v, a, outputs; or None.
+
+        They live as long as the block of this context manager, whose visit(rows, θ, excess, b, turn) returns the new
+        (excess, b, turn).
+        """
         return None
 
     def at(self, views, theta=None):
         """Look-up at new examples, given by their views: the outputs (n,), or without θ the parts (n, M)."""
         raise NotImplementedError
-
-
-class Team(ABC):
-    """Threads that visit examples together; they live as long as the block of this context manager."""
-
-    @abstractmethod
-    def __enter__(self):
-        """Starts the threads."""
-
-    @abstractmethod
-    def __exit__(self, *error):
-        """Ends the threads."""
-
-    @abstractmethod
-    def visit(self, rows, theta, excess, b, turn):
-        """Visits these examples; returns the new (excess, b, turn)."""

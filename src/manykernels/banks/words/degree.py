@@ -13,7 +13,7 @@ from ..._limits import MemoryBudget
 from ..._threads import n_threads, run_blocks, slices
 from ...kernels.normalize import kind_of
 from ...strings.planes import across, planes
-from ..explicit import EXAMPLES_PER_BLOCK, ExplicitBank, Team, Vectors
+from ..explicit import EXAMPLES_PER_BLOCK, ExplicitBank, Vectors
 from .degree_predictor import DegreePredictor
 
 TABLE_BYTES = 2**27  # bytes for the values of short words
@@ -257,7 +257,7 @@ class DegreeVectors(Vectors):
         return out + bank.alone[rows] * a[:, None]
 
 
-class DegreeTeam(Team):
+class DegreeTeam:
     """A team of threads that visit examples of a `DegreeBank`, see `loops.degree_visits`."""
 
     def __init__(self, vectors, inner, a, outputs, size, most, precision):
