@@ -9,7 +9,6 @@ import numpy as np
 
 TIMES, FEWEST = 2.0, 3  # standard errors; runs from which on they are computed
 AGREE, TIE, DISAGREE = "agree", "tie", "disagree"
-RULE = "two standard errors"
 
 
 def error(values):

@@ -21,7 +21,6 @@ WORLDS = (
     [table] * 8 + [sparse] * 2 + [stack] * 4 + [frame] * 4 + [strings] * 3 + [views] * 3 + [notes, pairs, pairs, tasks]
 )
 CERTIFIED = ("hinge", "logistic", "squared", "epsilon_insensitive")
-UNORDERED = ("auto", "Nystroem", "nystroem", "rff", "Ball", "BestSingle")  # the order of the examples may matter
 
 
 def journey(seed, limit=5.0):
