@@ -36,7 +36,7 @@ class CentralPath:
         """Starts at a, moved inside the box, with multipliers of the size of the slopes."""
         low, high = self.bounds[:2]
         width = np.where(np.isfinite(high - low), high - low, np.inf)
-        unit = max(float(np.abs(a).max()), 1e-3 * float(np.min(width, initial=np.inf, where=np.isfinite(width))))
+        unit = max(float(np.abs(a).max()), 1e-3 * float(np.min(width, initial=np.inf)))
         unit = unit if 0 < unit < np.inf else 1.0
         room = np.minimum(0.1 * width, 0.1 * unit)
         self.p = _inside(np.where(self.split, np.maximum(a, 0.0), a), low, high, room)
@@ -83,8 +83,9 @@ class CentralPath:
         pairs, count = self.products(distance)
         mu, ratio = pairs / count, self.z / distance
         Dp, Dm = ratio[0] + ratio[1], ratio[2] + ratio[3]
+        both = np.maximum(Dp + Dm, 1e-300)
         rest, curvature = self.rest(self.p - self.m)
-        solve = self._solver(np.where(self.split, Dp * Dm / np.maximum(Dp + Dm, 1e-300), Dp) + curvature)
+        solve = self._solver(np.where(self.split, Dp * Dm / both, Dp) + curvature)
         if solve is None:
             return False
         U = None if self.E is None else solve(self.E)
@@ -94,12 +95,12 @@ class CentralPath:
         def direction(pull):
             """(Δp, Δm, Δβ, changes of the distances, of the multipliers) towards z·d = pull."""
             rp, rm = self.forces(slope, pull, distance)
-            right = np.where(self.split, (Dm * rp - Dp * rm) / np.maximum(Dp + Dm, 1e-300), rp)
+            right = np.where(self.split, (Dm * rp - Dp * rm) / both, rp)
             x, dbeta = solve(right), 0.0
             if self.E is not None:
                 dbeta = multipliers(self.E, U, x, lack)
                 x = x - np.dot(U, dbeta)
-            dp = np.where(self.split, (Dm * x + rp + rm) / np.maximum(Dp + Dm, 1e-300), x)
+            dp = np.where(self.split, (Dm * x + rp + rm) / both, x)
             return self.changes(dp, np.where(self.split, dp - x, 0.0), dbeta, pull, distance)
 
         *_, moves, dz = direction(np.zeros_like(distance))
