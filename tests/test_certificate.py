@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from problems import make as make_problem
-from problems import small_problem
 
 from manykernels import losses
 from manykernels.banks import DenseBank
@@ -11,6 +9,8 @@ from manykernels.problem import Problem
 from manykernels.regularizers import Entropy, LpNorm
 from manykernels.solvers import Control, Oracle, solve
 from manykernels.solvers._run import Run
+from problems import make as make_problem
+from problems import small_problem
 
 
 def certify(problem, Ks, theta, a, b):
