@@ -131,13 +131,16 @@ class FeatureShares:
             base = base if not self.outputs else base[:, self.outputs.index(str(output))]
             self._waterfall(ax, values[i], float(base[i]), shown, i, what)
         else:
-            (_bars if kind == "bar" else self._swarm)(ax, values, size, shown)
+            if kind == "bar":
+                ax.barh(range(len(shown)), size[shown], color=COLOURS[0], height=0.7)
+            else:
+                self._swarm(ax, values, shown)
             rows_of(ax, [self.names[p] for p in shown])
             ax.set_xlabel(f"{'mean |share|' if kind == 'bar' else 'share'} of a column in {what}")
             note(ax, left_out(len(shown), int((size > 0).sum()), "columns"))
         return ax
 
-    def _swarm(self, ax, values, size, shown):
+    def _swarm(self, ax, values, shown):
         """Dots side by side where they would cover each other; grey if the column has no numbers."""
         rows = evenly(len(values), MAX_DOTS)
         ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
@@ -175,10 +178,6 @@ class FeatureShares:
         ax.use_sticky_edges = False
         ax.margins(x=0.1)
         ax.set_xlabel(f"{what} of example {i}\n{base:.3g} without columns, {base + values.sum():.3g} with all")
-
-
-def _bars(ax, values, size, shown):
-    ax.barh(range(len(shown)), size[shown], color=COLOURS[0], height=0.7)
 
 
 def _labelled(name, value):

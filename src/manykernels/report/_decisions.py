@@ -130,18 +130,16 @@ def orders(kind: str, value: np.ndarray, error: np.ndarray) -> list[tuple[str, n
 
 def choose(kind: str, value: np.ndarray, error: np.ndarray, size: int) -> tuple[np.ndarray, list[str]]:
     """(examples to show, reasons): mistaken, close and clear examples in turn."""
-    lists, n = orders(kind, value, error), len(value)
-    found: dict[int, str] = {}
-    for turn in range(n):
-        for why, order in lists:
-            free = [int(row) for row in order[: turn + 1 + len(found)] if int(row) not in found]
-            if free and len(found) < min(size, n):
-                found[free[0]] = why
-        if len(found) >= min(size, n):
-            break
-    order_of = {why: k for k, (why, _) in enumerate(lists)}
-    chosen = sorted(found, key=lambda row: order_of[found[row]])
-    return np.array(chosen, int), [found[row] for row in chosen]
+    lists = orders(kind, value, error)
+    left = [iter(order.tolist()) for _, order in lists]
+    found: dict[int, int] = {}  # {example: its reason}
+    while len(found) < min(size, len(value)):
+        for k, queue in enumerate(left):
+            row = next((row for row in queue if row not in found), None)
+            if row is not None and len(found) < size:
+                found[row] = k
+    chosen = sorted(found, key=found.__getitem__)
+    return np.array(chosen, int), [lists[found[row]][0] for row in chosen]
 
 
 def size_of(examples: Any) -> int:
@@ -179,13 +177,12 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
     if is_list(examples):
         chosen = check_examples(examples, n_examples(case.X))[:MAX_EXAMPLES]
         why = ["chosen by you"] * len(chosen)
-    elif held.known:
-        places, why = choose(case.kind, np.array(held.values), np.array(held.errors), held.size)
-        chosen = np.array(list(known))[places]
     else:
-        value, error = ranked(case, case.model, _decisions(case, rows), rows)
+        of, value, error = np.array(list(known), int), np.array(held.values), np.array(held.errors)
+        if not held.known:
+            of, (value, error) = rows, ranked(case, case.model, _decisions(case, rows), rows)
         places, why = choose(case.kind, value, error, held.size)
-        chosen = rows[places]
+        chosen = of[places]
     names, members = members_of(case.model, "source", case.sources)
     fitted = np.array([row for row in chosen if int(row) not in known], int)
     known |= dict(zip(fitted.tolist(), _fitted(case, fitted, members), strict=True)) if len(fitted) else {}

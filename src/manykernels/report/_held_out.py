@@ -71,7 +71,7 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float, decid
         dummy, empty = _dummy(case, fold, train), np.zeros((len(test), 1))
         seen.append((
             fold.score(decision), float(scorer(dummy, empty, case.y[test])), dummy.predict(empty),
-            (test, fold.deciding(decision).predict(fold.X)), held(case, fold, test, decision), len(test) / len(train),
+            (test, fold.deciding(decision).predict(fold.X)), held(fold, test, decision), len(test) / len(train),
         ))  # fmt: skip
         if decided is not None:
             decided.take(fold, decision, test, plan.sources)

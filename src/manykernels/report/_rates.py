@@ -25,7 +25,7 @@ class Held(NamedTuple):
     why: str = ""
 
 
-def held(case: Case, fold: Any, rows: np.ndarray, decision: np.ndarray) -> Held:
+def held(fold: Any, rows: np.ndarray, decision: np.ndarray) -> Held:
     """The decisions and probabilities of one fold on its held-out examples."""
     if not hasattr(fold.model, "predict_proba"):  # as scikit-learn asks it, which `Available` answers
         why = "The model gives decisions but no probabilities, so that there is no calibration: "
