@@ -3,11 +3,10 @@ from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from .._validation import check_number, check_size, shown
-from .base import Regularizer
-from .lp_norm import LpNorm, positive
+from .lp_norm import OnBall, positive
 
 
-class GroupNorm(Regularizer):
+class GroupNorm(OnBall):
     """The ℓp-norm over groups of kernels, such as databases of gene sets, with the ℓ2-norm within a group.
 
     Ω(θ) = 0 if θ ≥ 0 and ‖(‖θ_g‖₂)_g‖_p ≤ 1, else +inf;   Ω*(s) = ‖(‖s_g₊‖₂)_g‖_q, 1/p + 1/q = 1.
@@ -40,14 +39,6 @@ class GroupNorm(Regularizer):
         if self.groups.ndim != 1 or not len(self.groups) or self.groups.dtype.kind not in "biufUS":
             raise ValueError(f"groups={shown(groups)} must be an array (M,) of numbers or texts, one per kernel.")
         self.groups.flags.writeable = False
-
-    @property
-    def smooth(self) -> bool:  # type: ignore[override]  # depends on p
-        return self.p > 1
-
-    @property
-    def _ball(self):
-        return LpNorm(self.p)
 
     @property
     def _number(self):

@@ -120,6 +120,20 @@ class LpNorm(Regularizer):
         return squared_norm_prox_jacobian(self.block_prox(norms, step), step, self.block_power)
 
 
+class OnBall(Regularizer):
+    """A regularizer that is made from `LpNorm(p)`."""
+
+    p: float
+
+    @property
+    def smooth(self) -> bool:  # type: ignore[override]  # depends on p
+        return self.p > 1
+
+    @property
+    def _ball(self):
+        return LpNorm(self.p)
+
+
 def positive(x):
     """x₊ as floats."""
     return np.maximum(np.asarray(x, float), 0.0)

@@ -3,10 +3,10 @@ from numpy import ndarray
 
 from .._validation import check_number
 from .base import Regularizer
-from .lp_norm import LpNorm, norm, squared_norm_prox
+from .lp_norm import OnBall, norm, squared_norm_prox
 
 
-class LpPenalty(Regularizer):
+class LpPenalty(OnBall):
     """The squared ℓp-norm of the kernel weights as a penalty.
 
     Ω(θ) = (mu/2) ‖θ‖_p² on θ ≥ 0;   Ω*(s) = ‖s₊‖_{p*}² / (2 mu) (Kloft et al. 2011, Tikhonov form).
@@ -33,14 +33,6 @@ class LpPenalty(Regularizer):
     def __init__(self, p: float = 1.0, mu: float = 1.0) -> None:
         self.p = check_number("p", p, 1, closed="both")
         self.mu = check_number("mu", mu)
-
-    @property
-    def smooth(self) -> bool:  # type: ignore[override]  # depends on p
-        return self.p > 1
-
-    @property
-    def _ball(self):
-        return LpNorm(self.p)
 
     def value(self, theta: ndarray) -> float:
         theta = np.asarray(theta, float)

@@ -3,11 +3,10 @@ from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from .._validation import check_number, check_size, check_vector
-from .base import Regularizer
-from .lp_norm import LpNorm, norm, positive
+from .lp_norm import OnBall, norm, positive
 
 
-class WeightedLpNorm(Regularizer):
+class WeightedLpNorm(OnBall):
     """The ℓp-norm constraint with a cost for each kernel.
 
     Ω(θ) = 0 if θ ≥ 0 and Σ weights_m θ_m^p ≤ 1, else +inf;   Ω*(s) = ‖(s_m₊ / weights_m^{1/p})_m‖_{p*}.
@@ -35,14 +34,6 @@ class WeightedLpNorm(Regularizer):
     def __init__(self, p: float, weights: ArrayLike) -> None:
         self.p = check_number("p", p, 1, closed="left")
         self.weights = check_vector("weights", weights)
-
-    @property
-    def smooth(self) -> bool:  # type: ignore[override]  # depends on p
-        return self.p > 1
-
-    @property
-    def _ball(self):
-        return LpNorm(self.p)
 
     @property
     def _root(self):
