@@ -210,3 +210,21 @@ def test_systems_are_solved_as_well_as_small_gaps_ask(n, d, density, seed):
     X, y = data(n, d, seed, density)
     problem, _ = posed(rank_one_kernels(d), X, y, "hinge", LpNorm(1))
     assert solve(problem, "interior", tol=1e-6).converged
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_systems_are_solved_exactly_where_loose_ones_lead_nowhere(monkeypatch, moves):
+    from manykernels.solvers.interior import EXACT_CG, JointPath
+
+    taken, step = [], JointPath.step
+
+    def only_exact(path, exact):
+        taken.append(exact)
+        return moves if exact > EXACT_CG else step(path, exact)
+
+    monkeypatch.setattr(JointPath, "step", only_exact)
+    X, y = data(n=60, d=90, density=0.1, seed=3)
+    problem, _ = posed(rank_one_kernels(90), sp.csr_matrix(X), y, "hinge", LpNorm(2))
+    assert solve(problem, "interior", tol=1e-4).converged
+    loose = [exact > EXACT_CG for exact in taken]
+    assert loose == sorted(loose, reverse=True) and sum(loose) in (range(25, 36) if moves else [1])
