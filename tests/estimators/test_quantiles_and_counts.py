@@ -93,12 +93,12 @@ def test_a_quantile_in_another_unit_is_told():
 @pytest.mark.parametrize("q", [0.3, 0.9])
 def test_the_quantile_of_any_q_equals_the_conic_program(q):
     from conic import solve_conic
-    from problems import make
 
     from manykernels.banks import DenseBank
     from manykernels.problem import Problem
     from manykernels.regularizers import LpNorm
     from manykernels.solvers import solve
+    from problems import make
 
     Ks, y = make(real=True)
     problem = Problem(DenseBank(np.moveaxis(Ks, 0, 2), normalize=None), y, losses.Quantile(q), LpNorm(2), 2.0)

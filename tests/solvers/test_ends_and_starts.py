@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from checkpoints import assert_same
 from numpy.testing import assert_allclose
-from problems import partner, small_problem
 from sklearn.base import clone
 
 from manykernels import MKLClassifier
@@ -24,6 +23,7 @@ from manykernels.solvers import (
     coordinate,
     solve,
 )
+from problems import partner, small_problem
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(240, 3))

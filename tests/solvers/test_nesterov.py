@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from problems import small_problem
 
 from manykernels.regularizers import BlockNorm, ElasticNet, Entropy, LpNorm, LpPenalty, LpSum
 from manykernels.solution import Solution
 from manykernels.solvers import Control, Oracle, Solver, solve
 from manykernels.solvers.classical import nesterov
+from problems import small_problem
 
 
 def smooth_dual(problem):

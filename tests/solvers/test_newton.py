@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from problems import small_problem
 
 from manykernels import losses
 from manykernels.banks.dense import DenseBank
@@ -14,6 +13,7 @@ from manykernels.regularizers import ElasticNet, LpNorm
 from manykernels.solvers import Control, _wrapper, solve
 from manykernels.solvers._cuts import cuts_for
 from manykernels.solvers._wrapper import Wrapper
+from problems import small_problem
 
 
 class Astray:

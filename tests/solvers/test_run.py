@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from problems import make, small_problem
 
 from manykernels import losses, regularizers, solvers
 from manykernels.banks import DenseBank
@@ -20,6 +19,7 @@ from manykernels.solvers import BaseSolver, Chunking, Control, Newton, _run, dia
 from manykernels.solvers import diagnosis as words
 from manykernels.solvers._run import Finished, Run
 from manykernels.solvers._warm import _continued, thinned
+from problems import make, small_problem
 
 
 def two_outputs(regularizer, n=30):

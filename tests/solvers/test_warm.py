@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from problems import make, times
 
 from manykernels import losses
 from manykernels.banks import DenseBank
@@ -17,6 +16,7 @@ from manykernels.regularizers import LpNorm
 from manykernels.solution import Solution
 from manykernels.solvers import _wrapper, solve
 from manykernels.solvers._warm import begin_from, onto_total
+from problems import make, times
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(150, 4))
