@@ -54,6 +54,12 @@ def test_labels_are_matched_by_the_written_ids(folder):
     assert f"{N - len(ODD)} of {N} examples have no label there ('004', ...)" in result.output
 
 
+def test_numbers_that_are_the_ids_of_an_archive_find_their_labels():
+    np.savez("d.npz", id=np.arange(N), x=rng.normal(size=N))
+    pd.DataFrame({"id": np.arange(N), "y": KINDS}).to_csv("y.csv", index=False)
+    assert "no label" not in done("fit d.npz --id id --labels y.csv -C 1 -o m.mk").stderr
+
+
 def test_tables_of_a_folder_are_matched_by_the_written_ids(folder):
     Path("study").mkdir()
     for name in ("x.csv", "y.csv"):

@@ -65,7 +65,7 @@ def test_a_file_and_its_frame_have_the_same_kernels_and_predictions(kind):
     assert own.kernels_chosen_ == model.kernels_chosen_ and own.kernels_chosen_ in result.stderr
     assert result.stderr.count("manykernels init") == 1
     found = table_of("predict m.mk d.csv")
-    # kernel values are float32, and indicators reach them by another way than categories: their last digits may differ
+    # kernel values are float32, and categories are texts in a file: the last digits may differ
     np.testing.assert_allclose(found.decision, model.decision_function(X), atol=2e-6)
     assert list(found.prediction) == list(model.predict(X))
 

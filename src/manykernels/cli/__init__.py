@@ -33,7 +33,7 @@ for _command in (learn.fit, use.predict, use.score, learn.cv, use.inspect, repor
     app.command()(command(_command))
 
 words = typer.Typer(no_args_is_help=True)
-for _command in (gkm_use.peaks, gkm.train, gkm_use.predict, gkm_use.explain, gkm_use.motifs, gkm_use.variants,
+for _word_command in (gkm_use.peaks, gkm.train, gkm_use.predict, gkm_use.explain, gkm_use.motifs, gkm_use.variants,
                  gkm_use.weights, gkm_use.kmers):  # fmt: skip
-    words.command()(command(_command))
+    words.command()(command(_word_command))
 app.add_typer(words, name="gkm", help="Support vector machines on gapped words of DNA, as gkm-SVM and LS-GKM.")
