@@ -306,6 +306,36 @@ def test_tracks_have_the_letters_of_the_sequence():
             found.plot(**wrong)
 
 
+FRAME = pd.DataFrame({"s": X, "a": rng.normal(size=40), "b": rng.normal(size=40)})
+VIEWS = {"s": FRAME["s"], "n": FRAME[["a", "b"]]}
+
+
+@pytest.mark.parametrize(("known", "given", "said"), [
+    (FRAME, FRAME[["s", "b", "a"]], "same order"), (FRAME, FRAME.rename(columns={"a": "q"}), "unseen at fit time"),
+    (VIEWS, VIEWS | {"n": FRAME[["b", "a"]]}, r"X\['n'\] has the columns of fit in another order"),
+    (VIEWS, VIEWS | {"n": FRAME[["a", "b"]][::-1]}, "different indices"),
+])  # fmt: skip
+def test_new_data_are_checked_as_those_of_predict(known, given, said):
+    several = isinstance(known, dict)
+    model = MKLClassifier([("s", Spectrum(2), "s"), ("n", RBF(0.5), "n" if several else ["a", "b"])], C=1.0).fit(
+        known, y
+    )
+    for ask in (model.predict, lambda X: inspect.explain_sequences(model, X)):
+        with pytest.raises(ValueError, match=said):
+            ask(given)
+
+
+def test_what_is_new_is_told_and_what_no_kernel_needs_may_be_missing():
+    model = MKLClassifier([Spectrum(3)], C=1.0).fit(X, y)
+    with pytest.warns(UserWarning, match="reads words of 3 letters"):
+        inspect.explain_sequences(model, ["AC"])
+    kernels = [("s", Spectrum(2), "s"), ("n", RBF(0.5), "n"), ("one", Linear(), "one")]
+    with pytest.warns(UserWarning, match="without variance"):
+        model = MKLClassifier(kernels, C=1.0).fit(VIEWS | {"one": np.zeros((40, 1))}, y)
+    found = inspect.explain_sequences(model, VIEWS)
+    np.testing.assert_allclose(found.decision, model.decision_function(VIEWS), atol=1e-12)
+
+
 def test_errors_name_the_cure():
     model = MKLClassifier([WeightedDegree(3), Spectrum(2)], C=1.0, regularizer=2).fit(X, y)
     with pytest.raises(ValueError, match=r"WeightedDegree.*mutagenesis"):

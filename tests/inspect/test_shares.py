@@ -26,6 +26,7 @@ from manykernels.kernels import (
     RandomFeatures,
     Views,
 )
+from manykernels.report import make_report
 from manykernels.strings import Spectrum
 
 
@@ -261,6 +262,43 @@ def test_kernels_of_sequences_are_referred_to_explain_sequences_and_precomputed_
     K = np.eye(4)[:, :, None]
     with pytest.raises(ValueError, match="precomputed"):
         feature_shares(MKLClassifier("precomputed", C=1.0).fit(K, [1, 1, 0, 0]), K)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, "polars"])
+@pytest.mark.parametrize(("change", "said"), [
+    (lambda X: X[["dose", "age"]], "same order"), (lambda X: X.rename(columns={"age": "q"}), "unseen at fit time"),
+    (lambda X: X[["age"]], "now missing"),
+])  # fmt: skip
+def test_new_data_and_background_are_checked_as_those_of_predict(frame, change, said):
+    frame = pytest.importorskip("polars").from_pandas if isinstance(frame, str) else frame
+    X, y = table()
+    X = X[["age", "dose"]]
+    model = MKLRegressor([RBF(0.5)], C=1.0).fit(X, y)
+    new = frame(change(X[:3]))
+    for ask in (
+        model.predict,
+        lambda new: feature_shares(model, new),
+        lambda new: feature_shares(model, X, background=new),
+    ):
+        with pytest.raises(ValueError, match=said):
+            ask(new)
+    with pytest.raises(ValueError, match=said):
+        make_report(model, frame(change(X)), y)
+
+
+def test_views_and_categories_of_new_data_are_checked_as_those_of_predict():
+    X, y = table()
+    A, B = X[["age", "dose"]], X[["bmi"]].assign(one=1.0)
+    model = MKLRegressor([("A", RBF(0.5)), ("B", Linear(), ("B", ["bmi"]))], C=1.0).fit({"A": A, "B": B}, y)
+    with pytest.raises(ValueError, match=r"X\['A'\] has the columns of fit in another order"):
+        feature_shares(model, {"A": A[["dose", "age"]], "B": B})
+    with pytest.raises(ValueError, match="different indices"):
+        feature_shares(model, {"A": A, "B": B[::-1]})
+    turned = feature_shares(model, {"A": A, "B": B[["one", "bmi"]]})
+    np.testing.assert_array_equal(turned.values, feature_shares(model, {"A": A, "B": B}).values)
+    model = MKLRegressor([("k", Categorical(), ["k"])], C=1.0).fit(pd.DataFrame({"k": list("uv") * (len(y) // 2)}), y)
+    with pytest.warns(UserWarning, match="column 'k' has new categories, 'odd'"):
+        feature_shares(model, pd.DataFrame({"k": ["odd"]}))
 
 
 def test_covariates_are_part_of_the_base():

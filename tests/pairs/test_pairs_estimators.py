@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
@@ -13,7 +14,7 @@ from manykernels.pairs import Pairs, PairSplit, Pairwise
 
 rng = np.random.default_rng(1)
 LEFT, RIGHT = rng.normal(size=(14, 3)), rng.normal(size=(10, 2))
-X = Pairs.grid(LEFT, RIGHT)
+X, FRAME = Pairs.grid(LEFT, RIGHT), pd.DataFrame(LEFT)
 y = np.outer(LEFT[:, 0], RIGHT[:, 1]).ravel()
 KERNELS = Pairwise([("line", Linear()), ("near", RBF(gamma=1.0))], [("flat", Linear()), ("wide", RBF(gamma="scale"))])
 
@@ -24,6 +25,9 @@ KERNELS = Pairwise([("line", Linear()), ("near", RBF(gamma=1.0))], [("flat", Lin
     (lambda: next(PairSplit().split(X, groups=[1])), "groups"), (lambda: next(PairSplit().split(np.ones(4))), "shape"),
     (lambda: Pairs([(0, 20)], LEFT, RIGHT), "object 20.*right has 10"),
     (lambda: Pairs([(0.5, 1)], LEFT, RIGHT), "integers"), (lambda: Pairs([(0, 1)], None, RIGHT), "left is NoneType"),
+    (lambda: Pairs(np.ma.masked_equal(X.index, 3), LEFT, RIGHT), "index is a masked array"),
+    (lambda: Pairs(X.index, {"A": FRAME, "B": FRAME[::-1]}, RIGHT), "different indices.*left, ids"),
+    (lambda: Pairs(X.index, {"A": LEFT, "B": LEFT[:9]}, RIGHT), "different numbers"),
     (lambda: X[0, 1], "no index"), (lambda: Pairwise(Linear(), Linear(), "tensor"), "combine='tensor'"),
     (lambda: MKLRegressor(KERNELS).fit(np.ones((4, 2)), np.arange(4.0)), "take pairs"),
     (lambda: MKLRegressor(KERNELS, loss="squared").fit(X, y).predict(LEFT[:, :2]), "fitted on pairs"),

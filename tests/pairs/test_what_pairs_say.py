@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manykernels import MKLClassifier, MKLRegressor, load
+from manykernels import MKLClassifier, MKLRegressor, Views, load
+from manykernels.estimators.persist import restore, state_of
 from manykernels.kernels import RBF, Categorical, Identity, KernelStack, Linear
 from manykernels.pairs import Pairs, PairSplit, Pairwise
 
@@ -49,6 +50,57 @@ def test_new_values_are_named_with_their_side_and_the_pairs_that_hold_them(side,
         odd = f"{side}: column {category!r} has new categories, 'odd' for example, in {len(others)} of {len(NEW)}"
         assert f"{odd} examples ({shown})" in said
         assert said.count("column") == 2
+
+
+FRAME = pd.DataFrame(rng.normal(size=(10, 2)), columns=["a", "b"])
+K = pd.DataFrame(FRAME @ FRAME.T).set_axis(list("defghijklm")).set_axis(list("defghijklm"), axis=1)
+TURNED, VIEWS, RBFS = FRAME[["b", "a"]], {"A": FRAME, "B": FRAME}, [("A", RBF(0.5)), ("B", RBF(2.0))]
+ORDER = "has the columns of fit in another order, 'b', 'a'"
+
+
+@pytest.mark.parametrize(("kernels", "known", "given", "said"), [
+    (RBF(0.5), FRAME, TURNED, rf"X.left {ORDER}: give X.left\[names\], names = model.view_feature_names_in_\['left'\]"),
+    (RBF(0.5), FRAME, "polars", rf"X.left {ORDER}"),
+    (RBF(0.5), FRAME, FRAME.rename(columns={"a": "q"}), "X.left has 'q', which fit did not have, and lacks 'a'"),
+    (RBFS, VIEWS, VIEWS | {"B": TURNED}, rf"X.left\['B'\] {ORDER}: give X.left\['B'\]\[names\]"),
+    (RBFS, Views(VIEWS), Views(VIEWS | {"B": TURNED}), rf"X.left\['B'\] {ORDER}"),
+    ("precomputed", KernelStack({"u": K, "v": K * K}), KernelStack({"v": K * K, "u": K}), "left has the kernels v, u"),
+    ("precomputed", KernelStack([K]), KernelStack([K[K.columns[::-1]]]), "X.left has other ids in its rows"),
+    ("precomputed", KernelStack([K]), KernelStack([K.iloc[::-1, ::-1]]), r"objects of fit in another.*K.loc\[names"),
+])  # fmt: skip
+def test_a_side_has_the_columns_the_kernels_and_the_objects_of_the_fit(kernels, known, given, said, tmp_path):
+    given = pytest.importorskip("polars").from_pandas(TURNED) if isinstance(given, str) else given
+    model = MKLRegressor(Pairwise(kernels, Linear()), C=1.0).fit(Pairs(INDEX, known, RIGHT[["mass"]]), Y)
+    model.save(tmp_path / "m.mk")
+    for one in (model, load(tmp_path / "m.mk")):
+        for ask in (one.predict, one.decision_parts, one.combined_kernel):
+            with pytest.raises(ValueError, match=said):
+                ask(Pairs(NEW, given, RIGHT[["mass"]]))
+        np.testing.assert_array_equal(
+            one.predict(Pairs(NEW, known, RIGHT[["mass"]])), model.predict(Pairs(NEW, known, RIGHT[["mass"]]))
+        )
+
+
+def test_columns_that_kernels_of_a_side_name_and_new_objects_behind_the_known_ones_are_taken():
+    model = MKLRegressor(KERNELS, C=1.0, regularizer=2).fit(Pairs(INDEX, LEFT, RIGHT), Y)
+    turned = Pairs(NEW, LEFT[["kind", "size"]], RIGHT[["type", "idle", "mass"]])
+    np.testing.assert_array_equal(model.predict(turned), model.predict(Pairs(NEW, LEFT, RIGHT)))
+    model = MKLRegressor(Pairwise("precomputed", Linear()), C=1.0).fit(
+        Pairs(INDEX, KernelStack([K]), RIGHT[["mass"]]), Y
+    )
+    more = K.reindex(index=[*K, "new"], columns=[*K, "new"], fill_value=1.0)
+    np.testing.assert_array_equal(
+        *(model.predict(Pairs(NEW, KernelStack([one]), RIGHT[["mass"]])) for one in (K, more))
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"left": ["a"]}, {"left": ["a", 3]}, {"middle": ["a", "b"]}, {"left['A']": ["a", "b"]}]
+)
+def test_names_that_do_not_fit_the_sides_of_a_file_are_refused(wrong):
+    state = state_of(MKLRegressor(Pairwise(RBF(0.5), Linear()), C=1.0).fit(Pairs(INDEX, FRAME, RIGHT[["mass"]]), Y))
+    with pytest.raises(ValueError, match="view"):
+        restore(MKLRegressor, state | {"view_feature_names_in_": wrong})
 
 
 @pytest.mark.parametrize("normalize", ["multiplicative", "spherical", "trace"])

@@ -14,8 +14,8 @@ import numpy as np
 from .._state import Stored, check, check_value
 from ..kernels import Constant, Identity, KernelList, KernelStack
 from ..kernels.normalize import corrected, inverse_root, projected
-from ..kernels.pairs import count, matrices, take
-from ..kernels.view_data import View
+from ..kernels.pairs import by_table, matrices, take
+from ..kernels.view_data import View, n_examples
 from ._kernel_groups import check_rows, try_kernel
 from ._stack import is_indefinite, spread_out
 from .dense import default_names
@@ -62,6 +62,16 @@ class PairSide(Stored):
             self.views, own = self.kernel_list.views(part), self.kernel_list.names
             self.size = self.kernel_list.M
         self.names = [*own, *extra]
+
+    def widths(self) -> dict[str, Any]:
+        """{name of a table: the number of its columns, None for matrices}."""
+        known = None if self.kernel_list is None else self.kernel_list.n_features
+        return by_table(self.side, known if isinstance(known, dict) else {None: known})
+
+    def needs(self) -> dict[str, Any]:
+        """{name of a table: names or positions of the columns that kernels read, None for all}."""
+        kernels = self.kernel_list
+        return by_table(self.side, {None: None} if kernels is None else kernels.needs(np.ones(kernels.M, bool)))
 
     def _views(self, table, numbers):
         """The views of these objects of a table; None for precomputed kernels."""
@@ -238,8 +248,8 @@ def _extra(name, x, y):
 def objects_of(table: Any, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(distinct numbers, position of each of `numbers` among them)."""
     distinct, place = np.unique(numbers, return_inverse=True)
-    if distinct.size and distinct[-1] >= count(table):
-        raise ValueError(f"index names the object {distinct[-1]}, but there are {count(table)}.")
+    if distinct.size and distinct[-1] >= n_examples(table):
+        raise ValueError(f"index names the object {distinct[-1]}, but there are {n_examples(table)}.")
     return distinct, place
 
 

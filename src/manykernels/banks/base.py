@@ -243,11 +243,22 @@ class Predictor(Stored, ABC):
 
     scale: np.ndarray  # (M,), as in the bank
     kernel_list: Any = None  # reads new data; None if new data are kernel values
+    pair_sides: tuple[Any, ...] = ()  # the left and the right one of a model of pairs
     trained: tuple[int, np.ndarray] | None = None  # only for precomputed kernels, see `dense.DensePredictor`
     hashed = False  # whether different words may share a value, so that decisions are no sums over words
     by_features = False  # whether decisions need each support example only once, not for each new example
     once = False  # whether it is asked once, so that preparations for many calls do not pay
     skips = False  # whether views of kernels without weight are not read, and may be missing
+
+    def needs(self) -> dict[Any, Any]:
+        """{view of X, or table of pairs: names or positions of the columns that kernels read, None for all}."""
+        kernels = self.kernel_list
+        return {} if kernels is None else kernels.needs(np.ones(kernels.M, bool))
+
+    def widths(self) -> dict[Any, Any]:
+        """{view of X, or table of pairs: the number of its columns, None for matrices}; {} if X is one table."""
+        known = None if self.kernel_list is None else self.kernel_list.n_features
+        return known if isinstance(known, dict) else {}
 
     def news(self, X: Any, used: np.ndarray, growing: bool) -> list[Any]:
         """Values of X that no training example had, for the kernels in the mask `used` (M,): see `KernelList.news`."""

@@ -271,13 +271,16 @@ class PairPredictor(Predictor):
     def places(self):
         return Places(self.l, self.r, self.size)
 
+    @property
+    def pair_sides(self):
+        return self.left, self.right
+
     def sizes(self):
         return len(self.l), len(self.scale)
 
     def check_state(self):
-        sides = self.left, self.right
         self.size = (len(self.left.objects), len(self.right.objects))
-        for column, (side, at) in enumerate(zip(sides, (self.l, self.r), strict=True)):
+        for column, (side, at) in enumerate(zip(self.pair_sides, (self.l, self.r), strict=True)):
             sizes = {"objects": self.size[column], "names": len(side.names)}
             check(side.side == ("left", "right")[column], f"the side {side.side!r} is in the wrong place")
             check_value("the places of pairs", at, "i8 _ <objects", sizes)
@@ -318,7 +321,7 @@ class PairPredictor(Predictor):
     def gram(self, X, Y=None, theta=None):
         Y = X if Y is None else Y
         values, places = [], [[], []]
-        for column, side in enumerate((self.left, self.right)):
+        for column, side in enumerate(self.pair_sides):
             tables = [(pairs.left, pairs.right)[column] for pairs in (X, Y)]
             (x, at), (y, to) = (objects_of(t, pairs.index[:, column]) for t, pairs in zip(tables, (X, Y), strict=True))
             values.append(side.among(tables[0], x, tables[1], y))
@@ -327,10 +330,16 @@ class PairPredictor(Predictor):
         rows, cols = (Places(left[0], right[0], (left[1], right[1])) for left, right in places)
         return dense(self._terms(theta, *values), rows, cols, np.empty((rows.n, cols.n)))
 
+    def needs(self):
+        return self.left.needs() | self.right.needs()
+
+    def widths(self):
+        return self.left.widths() | self.right.widths()
+
     def news(self, X, used, growing):
         """The new values of the objects of each side, with the rows of the pairs that contain them."""
         found = []
-        for column, side in enumerate((self.left, self.right)):
+        for column, side in enumerate(self.pair_sides):
             if side.kernel_list is not None:
                 table, own = (X.left, X.right)[column], np.isin(np.arange(side.size), self.pairs[used, column])
                 numbers, place = objects_of(table, X.index[:, column])

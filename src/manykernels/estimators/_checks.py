@@ -45,7 +45,7 @@ from .check_inputs import (
     with_texts,
 )
 from .check_targets import check_several, check_task, check_weight, with_task
-from .check_views import check_columns, check_views, names_of_columns
+from .check_views import check_columns, check_sides, check_views, names_of_columns
 from .covariates import Covariates, check_covariates
 
 
@@ -164,6 +164,8 @@ class Checks(BaseEstimator):
             if not isinstance(self.kernels, Source):
                 raise ValueError(f"X holds pairs of objects, but kernels={self.kernels!r}: give kernels=Pairwise(...).")
             self._check_width(2, "objects per example", reset)
+            check_sides(X, () if reset else self.predictor_.pair_sides)
+            self._check_columns(X, reset)
         elif is_frame(X):
             check_names(X)
             X = self._check_frame(X if reset else self._without_unread(X), reset)
@@ -223,13 +225,13 @@ class Checks(BaseEstimator):
         kernels = self.predictor_.kernel_list
         return list(kernels.n_features) if kernels is not None and isinstance(kernels.n_features, dict) else None
 
-    def _check_columns(self, views, reset):
-        """Records (with reset=False: compares) the names of the columns of views."""
+    def _check_columns(self, X, reset):
+        """Records (with reset=False: compares) the names of the columns of views, or of the tables of pairs."""
         if not reset:
-            kernels, needs = self.predictor_.kernel_list, self._needs()
-            needs = kernels.needs(np.ones(kernels.M, bool)) if needs is None else needs
-            check_columns(views, optional(self, "view_feature_names_in_", {}), needs)
-        elif names := names_of_columns(views):
+            needs = self._needs()
+            needs = self.predictor_.needs() if needs is None else needs
+            check_columns(X, optional(self, "view_feature_names_in_", {}), needs)
+        elif names := names_of_columns(X):
             self.view_feature_names_in_ = names
 
     def _needs(self):

@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Iterator
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def optional(model, name, default=None):
     return vars(model).get(name, default)
 
 
-def check_kernel_order(X, known):
+def check_kernel_order(X, known, called="X"):
     """A ValueError if a stack has other kernel names than the model, or these in another order.
 
     Names that only number the kernels, also those of `multi_task_stack`, are names that nobody gave.
@@ -55,7 +56,7 @@ def check_kernel_order(X, known):
     if any(all(re.fullmatch(r"kernel \d+(@.*)?", str(name)) for name in side) for side in (names, known)):
         return
     raise ValueError(
-        f"X has the kernels {', '.join(names[:10])}, but the model was fitted on {', '.join(known[:10])}: give "
+        f"{called} has the kernels {', '.join(names[:10])}, but the model was fitted on {', '.join(known[:10])}: give "
         "these, in this order."
     )
 
@@ -135,11 +136,7 @@ def check_stack(X, square, trained=None):
     if len(X.shape) == 3 and not (square and X.shape[0] != X.shape[1]):
         if square:
             _check_no_distances(X)
-            rows, columns = (X.ids, X.train_ids) if isinstance(X, KernelStack) else (None, None)
-            if rows is not None and columns is not None and not np.array_equal(rows, columns):
-                raise ValueError(
-                    "X has other ids in its rows than in its columns: give K.loc[ids, ids] of each matrix K."
-                )
+            check_own_ids(X)
         return X
     cure = "stack M kernel matrices with np.stack(matrices, axis=2) or KernelStack(matrices)."
     if len(X.shape) == 3 and X.shape[1] == X.shape[2]:
@@ -154,6 +151,15 @@ def check_stack(X, square, trained=None):
     raise ValueError(
         f'X has shape {X.shape}, but kernels="precomputed" needs (n, n_train, M), square (n = n_train) in fit: {cure}'
     )
+
+
+def check_own_ids(X, called="X"):
+    """A ValueError if rows and columns of a square stack have ids in another order."""
+    rows, columns = (X.ids, X.train_ids) if isinstance(X, KernelStack) else (None, None)
+    if rows is not None and columns is not None and not np.array_equal(rows, columns):
+        raise ValueError(
+            f"{called} has other ids in its rows than in its columns: give K.loc[ids, ids] of each matrix K."
+        )
 
 
 def _check_no_distances(X):
@@ -212,14 +218,15 @@ def check_table(model, X, reset, options):
         raise
 
 
-def open_annotated(X, y, covariates, **columns):
+def open_annotated(X, y, covariates, order=MappingProxyType({}), **columns):
     """(X, y, covariates, *columns) with an AnnData or MuData as views, and names of its obs as these columns.
 
-    Everything that has one entry per example is matched, see `check_rows`.
+    Everything that has one entry per example is matched, see `check_rows`, and views in `order` have their columns in
+    this order, see `read_annotated`.
     """
     check_rows(X, y=y, covariates=covariates, **columns)
     covariates = obs_columns(X, covariates)
-    X, y, *opened = read_annotated(X, y, *columns.values())
+    X, y, *opened = read_annotated(X, y, *columns.values(), order=order)
     return X, y, covariates, *opened
 
 

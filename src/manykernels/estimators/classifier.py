@@ -202,7 +202,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     target_names_ : list of str
         The names of the targets, if y was a frame of several.
     view_feature_names_in_ : dict {view: list of str}
-        The names of the columns of each view that is a frame, if X has views.
+        The names of the columns of each view, or side of pairs, that is a frame.
 
     Examples
     --------

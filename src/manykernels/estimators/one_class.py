@@ -156,7 +156,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
     feature_names_in_ : array
         The names of the columns, if X had names, or the labels of the training examples in a `KernelStack`.
     view_feature_names_in_ : dict {view: list of str}
-        The names of the columns of each view that is a frame, if X has views.
+        The names of the columns of each view, or side of pairs, that is a frame.
 
     Examples
     --------

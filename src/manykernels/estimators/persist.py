@@ -174,7 +174,7 @@ def check_model(model, own, predictor, params):
     precomputed = isinstance(predictor, DensePredictor)
     check(is_precomputed(model) == precomputed, "kernels are not those of the model")
     check(not precomputed or predictor.n_train == model.n_features_in_, "n_features_in_ is not that of the kernels")
-    sizes = None if predictor.kernel_list is None else predictor.kernel_list.n_features
+    sizes = predictor.widths()
     for view, columns in own.get("view_feature_names_in_", {}).items():
-        check(isinstance(sizes, dict) and view in sizes, f"there is no view {view!r}")
-        check_value("view_feature_names_in_", columns, "list d text", {"d": sizes[view]})
+        check(view in sizes, f"there is no view {view!r}")
+        check_value("view_feature_names_in_", columns, f"list {sizes[view] or '_'} text", {})

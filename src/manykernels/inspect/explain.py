@@ -16,7 +16,7 @@ from ..kernels.view_data import n_examples
 from ..kernels.views import Views
 from ..sequences import Sequences
 from ._letters import WordValues, counts_whole, has_values, unknown_letters, word_parts
-from .displays.base import check_fitted
+from .displays.base import check_fitted, new_data
 from .explanation import SequenceExplanation
 from .sequences import row_of
 
@@ -103,12 +103,13 @@ class _Source:
     """The sequences of X that are explained, and the kernels of the model that read them."""
 
     def __init__(self, model, X, row, view, covariates):
-        self.predictor, self.X = model.predictor_, X
+        self.predictor = model.predictor_
         kernels = self.predictor.kernel_list
         if kernels is None:
             raise ValueError("model has precomputed kernels, which read no sequences: fit kernels on sequences.")
         if kernels.tasks is not None:
             raise ValueError("model has several tasks, which explanations do not know: fit plain kernels.")
+        self.X = X = new_data(model, X)
         self.M, self.kernels, self.n_jobs = kernels.M, kernels.kernels, model.n_jobs
         self.a, self.level = model.dual_coef_[row : row + 1], level_of(model, covariates, n_examples(X))[..., row]
         theta = np.atleast_2d(model.kernel_weights_)
@@ -141,14 +142,15 @@ class _Source:
         return plan.name == self.plan.name and (mine is None or other is None or bool(np.isin(mine, other).any()))
 
     def _read(self, kernels):
-        views, found = kernels.views(self.X), None
-        for plan, one in zip(kernels.view_plans, views, strict=True):
-            if plan.encoding is not None and plan.join is None and plan.transformer is None and self._touched(plan):
-                if one.X is None or one.present is not None and not one.present.all():
-                    raise ValueError("X lacks sequences of some examples: leave these examples out.")
-                if found is not None and found != one.X:
-                    raise ValueError("kernels encode the sequences differently: give them one alphabet and unknown.")
-                found = one.X
+        plain = [plan.encoding is not None and not plan.has_fitted_parts and self._touched(plan)
+                 for plan in kernels.view_plans]  # fmt: skip
+        found = None
+        for one in filter(None, kernels.views(self.X, np.flatnonzero(plain))):
+            if one.X is None or one.present is not None and not one.present.all():
+                raise ValueError("X lacks sequences of some examples: leave these examples out.")
+            if found is not None and found != one.X:
+                raise ValueError("kernels encode the sequences differently: give them one alphabet and unknown.")
+            found = one.X
         return Sequences.encode(self._column(), *self.plan.encoding) if found is None else found
 
     def _column(self):
@@ -169,7 +171,8 @@ class _Source:
         if name is None:
             return part
         if isinstance(self.X, Mapping):
-            return {key: part if key == name else take(x, rows) for key, x in self.X.items()}
+            read = {key: x for key, x in self.X.items() if x is not None}  # without views that no kernel needs
+            return self.X | {key: part if key == name else take(x, rows) for key, x in read.items()}
         X: Views = self.X[rows].copy()
         X[name] = part
         return X

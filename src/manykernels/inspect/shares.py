@@ -8,12 +8,12 @@ import numpy as np
 
 from ..estimators.check_inputs import take_examples
 from ..estimators.covariates import level_of
-from ..kernels.annotated import obs_columns, read_annotated
+from ..kernels.annotated import obs_columns
 from ..kernels.normalize import inverse_root
 from ..kernels.rows import check_rows
 from ..kernels.view_data import n_examples
 from ._games import GamePart, counts_columns, divided, split_views, terms_of
-from .displays.base import check_fitted, class_names, members_of
+from .displays.base import check_fitted, class_names, members_of, new_data
 from .shares_result import FeatureShares
 from .tables import evenly, heaviest
 
@@ -85,9 +85,9 @@ def feature_shares(
     """
     model = check_fitted(model)
     check_rows(X, covariates=covariates)
-    covariates, X, background = obs_columns(X, covariates), read_annotated(X)[0], read_annotated(background)[0]
+    kernels, predictor, covariates = _kernel_list(model), model.predictor_, obs_columns(X, covariates)
+    X, background = new_data(model, X), None if background is None else new_data(model, background)
     called, members = members_of(model, "source", sources)
-    kernels, predictor = _kernel_list(model), model.predictor_
     A, theta = np.atleast_2d(model.dual_coef_), _weights(model)
     left = np.setdiff1d(np.flatnonzero(theta.any(axis=0)), np.concatenate(members))
     if len(left):
@@ -123,7 +123,7 @@ def source_columns(model: Any, X: Any, members: np.ndarray, most: float) -> list
         if min(rows, n) < 10:
             return []
         some = evenly(n, min(rows, MAX_ROWS))
-        names, values, _ = _source_shares(model, take_examples(X, some), None, members)
+        names, values, _ = _source_shares(model, model._new_X(take_examples(X, some)), None, members)
     except ValueError:
         return []
     size = np.abs(values).mean(axis=(0, 2))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator, Mapping, Sized
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from .._parts import Part
 from .._validation import check_choice, check_integer
 from ..sequences import Sequences
-from .base import len_
+from .frames import check_masks
+from .ids import check_rows
 from .stack import KernelStack
+from .view_data import is_views, n_examples
 
 SETTINGS = ("pair", "left", "right", "both")
 
@@ -42,6 +43,7 @@ class Pairs:
     ndim = 2
 
     def __init__(self, index: ArrayLike, left: Any, right: Any) -> None:
+        check_masks("index", index)
         self.index = np.asarray(index)
         if self.index.ndim != 2 or self.index.shape[1] != 2 or self.index.dtype.kind not in "iu":
             raise ValueError(
@@ -51,7 +53,7 @@ class Pairs:
         self.index = self.index.astype(np.int64)
         self.left, self.right = _table("left", left), _table("right", right)
         for name, table, numbers in zip(("left", "right"), (self.left, self.right), self.index.T, strict=True):
-            size = count(table)
+            size = n_examples(table)
             if numbers.size and (numbers.min() < 0 or numbers.max() >= size):
                 wrong = numbers.min() if numbers.min() < 0 else numbers.max()
                 raise ValueError(f"index names the object {wrong}, but {name} has {size}: they are 0 … {size - 1}.")
@@ -59,7 +61,7 @@ class Pairs:
     @classmethod
     def grid(cls, left: Any, right: Any) -> Pairs:
         """All pairs of the two tables, in the order of `Y.ravel()` for targets Y (left, right)."""
-        sizes = count(_table("left", left)), count(_table("right", right))
+        sizes = n_examples(_table("left", left)), n_examples(_table("right", right))
         return cls(np.indices(sizes).reshape(2, -1).T, left, right)
 
     @property
@@ -83,7 +85,8 @@ class Pairs:
         return part
 
     def __repr__(self) -> str:
-        return f"Pairs({len(self)} pairs of {count(self.left)} × {count(self.right)} objects)"
+        sizes = f"{n_examples(self.left)} × {n_examples(self.right)}"
+        return f"Pairs({len(self)} pairs of {sizes} objects)"
 
 
 def _table(name, table):
@@ -91,6 +94,8 @@ def _table(name, table):
     shaped = hasattr(table, "shape")  # the user's array of any library
     if table is None or isinstance(table, str) or not isinstance(table, Sized) and not shaped:
         raise ValueError(f"{name} is {type(table).__name__}: give a table with a row per object, or their kernels.")
+    if isinstance(table, dict) and is_views(table):
+        check_rows(table, "give each a row per object", f'Views({name}, ids="index")')
     if shaped or isinstance(table, dict):
         return table
     try:
@@ -100,18 +105,16 @@ def _table(name, table):
     return array if array.dtype.kind in "biuf" else table
 
 
-def count(table: Any) -> int:
-    """The number of objects of a table."""
-    if isinstance(table, dict) and not sp.issparse(table):
-        table = next(iter(table.values()))
-    return len_(table)
+def by_table(side: str, views: Mapping[Any, Any]) -> dict[str, Any]:
+    """Values {view: value} of a side by the names of its tables, such as "left['A']"; "left" for a view None."""
+    return {side if view is None else f"{side}[{view!r}]": value for view, value in views.items()}
 
 
 def take(table: Any, numbers: np.ndarray) -> Any:
     """The rows of these objects."""
     from sklearn.utils import _safe_indexing
 
-    if isinstance(table, dict) and not sp.issparse(table):
+    if isinstance(table, dict) and is_views(table):
         return {name: take(view, numbers) for name, view in table.items()}
     return table[numbers] if isinstance(table, Sequences) else _safe_indexing(table, numbers)
 

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_number
-from ..estimators.check_inputs import among_themselves, is_precomputed, open_annotated
+from ..estimators.check_inputs import among_themselves, is_precomputed, open_annotated, optional
 from ..estimators.covariates import Covariates, new_covariates
 from ..estimators.cross_validated import CrossValidated
 from ..estimators.survival_times import read_times
@@ -142,7 +142,8 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
     chosen = model if search is None else search.best_estimator_
     asked = ReportOptions(**options)
     target = asked.target or (y if isinstance(y, str) else None)
-    X, y, adjusted, groups = open_annotated(X, y, asked.covariates, groups=asked.groups)
+    order = optional(chosen, "view_feature_names_in_", {})
+    X, y, adjusted, groups = open_annotated(X, y, asked.covariates, order, groups=asked.groups)
     X = among_themselves(X)
     kind, n = kind_of(chosen), n_examples(X)
     if is_list(asked.examples):
@@ -155,6 +156,8 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
             f"X has shape {tuple(X.shape)}: give the matrices between the {chosen.n_features_in_} training "
             "examples, which are held out in turn."
         )
+    if optional(chosen, "tasks_") is None:
+        chosen._new_X(X)  # refuses other columns than in fit
     place = None if path is None else _checked(path)
     if asked.threshold is not None:
         check_number("threshold", asked.threshold, -np.inf)

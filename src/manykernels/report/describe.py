@@ -11,7 +11,7 @@ from sklearn.base import is_classifier, is_regressor
 from .. import losses
 from ..estimators.check_inputs import is_precomputed, optional
 from ..kernels.frames import is_frame, missing_entries
-from ..kernels.pairs import Pairs, count
+from ..kernels.pairs import Pairs
 from ..kernels.stack import KernelStack
 from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views
@@ -81,7 +81,7 @@ def _form(model, X):
     if is_precomputed(model):
         return f"kernel matrices of {len(model.kernel_names_)} kernels"
     if isinstance(X, Pairs):
-        return f"pairs of {count(X.left):,} left and {count(X.right):,} right objects"
+        return f"pairs of {n_examples(X.left):,} left and {n_examples(X.right):,} right objects"
     if is_views(X):
         return counted(len(_view_names(X)), "view")
     if _is_texts(X):
@@ -121,7 +121,7 @@ def _side(X, side):
     else:
         kind = _view(side, table, None)["kind"]
     met = len(np.unique(X.index[:, 0 if side == "left" else 1]))
-    return {"name": side, "kind": f"{count(table):,} objects, {kind}", "missing": count(table) - met}
+    return {"name": side, "kind": f"{n_examples(table):,} objects, {kind}", "missing": n_examples(table) - met}
 
 
 def _columns(X):
