@@ -102,7 +102,7 @@ def test_kernels_of_one_table_are_sources_if_their_names_differ(asked):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"groups": np.zeros((24, 1))}, "groups has shape"),
+        ({"groups": np.zeros((24, 1))}, "groups has 2 axes"),
         ({"groups": [0] * 25}, "groups has shape"),
         ({"threshold": "0.5"}, "threshold"),
         ({"threshold": math.nan}, "threshold"),

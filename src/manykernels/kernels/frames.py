@@ -250,7 +250,7 @@ def check_entries(name: str, value: Any, dates: bool = False) -> None:
     texts = kinds & {"str", "str_"}
     if name == "groups" and texts and kinds - texts:
         raise ValueError("groups mixes numbers and texts, and 1 is not '1': give labels of one type.")
-    if name == "groups" and value is not None and np.ndim(value) != 1:
+    if name == "groups" and not isinstance(value, str | None) and np.ndim(value) != 1:  # a text names a column of obs
         raise ValueError(f"groups has {np.ndim(value)} axes: give one group per example, (n,).")
     if name == "sample_weight" and (kind in ("T", "U", "S") or texts):
         raise ValueError("sample_weight holds texts: give numbers, sample_weight.astype(float).")
