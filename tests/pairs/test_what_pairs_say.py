@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from manykernels import MKLClassifier, MKLRegressor, Views, load
-from manykernels.estimators.persist import restore, state_of
 from manykernels.kernels import RBF, Categorical, Identity, KernelStack, Linear
 from manykernels.pairs import Pairs, PairSplit, Pairwise
 
@@ -98,9 +97,9 @@ def test_columns_that_kernels_of_a_side_name_and_new_objects_behind_the_known_on
     "wrong", [{"left": ["a"]}, {"left": ["a", 3]}, {"middle": ["a", "b"]}, {"left['A']": ["a", "b"]}]
 )
 def test_names_that_do_not_fit_the_sides_of_a_file_are_refused(wrong):
-    state = state_of(MKLRegressor(Pairwise(RBF(0.5), Linear()), C=1.0).fit(Pairs(INDEX, FRAME, RIGHT[["mass"]]), Y))
+    model = MKLRegressor(Pairwise(RBF(0.5), Linear()), C=1.0).fit(Pairs(INDEX, FRAME, RIGHT[["mass"]]), Y)
     with pytest.raises(ValueError, match="view"):
-        restore(MKLRegressor, state | {"view_feature_names_in_": wrong})
+        MKLRegressor.from_state(model.to_state() | {"view_feature_names_in_": wrong})
 
 
 @pytest.mark.parametrize("normalize", ["multiplicative", "spherical", "trace"])
