@@ -48,7 +48,7 @@ def check_number(name, value, low=0.0, high=np.inf, closed="neither", of=None):
     An error names `of`, the object that has the parameter.
     """
     try:
-        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+        number = float(value) if isinstance(value, float | Real) and not isinstance(value, bool) else np.nan
     except OverflowError:  # an integer of hundreds of digits
         number = np.nan
     below, above = "<=" if closed in ("left", "both") else "<", "<=" if closed in ("right", "both") else "<"
@@ -61,7 +61,8 @@ def check_number(name, value, low=0.0, high=np.inf, closed="neither", of=None):
 
 def check_integer(name, value, low=1, high=None, of=None):
     """`value` as an int, no less than low and, unless None, no more than high."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < low or high is not None and value > high:
+    whole = isinstance(value, int | Integral) and not isinstance(value, bool)
+    if not whole or value < low or high is not None and value > high:
         bounds = f">= {low}" + (f" and <= {high}" if high is not None else "")
         raise ValueError(f"{name}={shown(value)}{_owner(of)} must be an integer {bounds}.")
     return int(value)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manykernels import KernelStack, MKLClassifier, MKLRegressor, MKLSurvival, survival_targets
+from manykernels import MKLClassifier, MKLRegressor, MKLSurvival, survival_targets
 from manykernels.genome import read_kmer_weights
 from manykernels.inspect import relevance
 from manykernels.kernels import RBF, Categorical, Gower, Linear, Views
@@ -45,7 +45,6 @@ REFUSED = {
     "metric": (lambda: RBF(gamma=1, metric=WEIGHTS)(PLAIN[["a", "b"]]), "metric has labels"),
     "strata": (lambda: STRATA.score(PLAIN, survival_targets(Y, TIMES)), "3 strata, .* give them with y"),
     "mask of Views": (lambda: Views({"a": PLAIN})[MASK], "the mask of 19 entries would be lost"),
-    "diagonals": (lambda: KernelStack([np.eye(3)], test_diagonals=[-np.ones(3)]), "negative or NaN"),
     "Views in Views": (lambda: Views({"a": Views({"x": PLAIN})}), "views.'a'. is a Views"),
     "groups": (lambda: relevance(MKLClassifier(TWO), PLAIN, Y, groups=np.c_[Y, Y]), "groups has 2 axes"),
     "view of dates": (lambda: fitted([RBF()], {"t": DAYS["t"].to_numpy()}), "times in column 't: 0'"),

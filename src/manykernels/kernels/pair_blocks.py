@@ -8,7 +8,6 @@ import scipy.sparse as sp
 
 from .._parts import declared
 from .._threads import run_blocks, slices
-from .frames import cut
 
 KINDS = {"dot": 0, "sqdist": 1, "l1": 2, "chi2": 3, "min": 4}
 MAX_PLAIN_VALUES = 2**24  # kernel values of one call that NumPy computes, in some 0.1 s
@@ -40,10 +39,14 @@ class BlockSide:
 
     def take(self, rows, cached=True):
         """The side of some examples, by a slice or an index array; of `cached` B it needs no examples."""
-        cache, at = self.cache if cached else None, (..., rows)
-        x = None if cache is not None else cut(self.x, at if isinstance(self.x, np.ndarray) else rows)
-        own, square, index = self.own[rows], cut(self.square, rows), cut(self.index, rows)
-        return BlockSide(x, own, square, index, cut(self.factor, at), cache, cut(self.task, rows), self.bounds)
+        x, cache = self.x, self.cache if cached else None
+        if x is not None:
+            x = None if cache is not None else x[:, rows] if isinstance(x, np.ndarray) else x[rows]
+        square = None if self.square is None else self.square[rows]  # no helper: there are thousands of small sides
+        index = None if self.index is None else self.index[rows]
+        factor = None if self.factor is None else self.factor[:, rows]
+        task = None if self.task is None else self.task[rows]
+        return BlockSide(x, self.own[rows], square, index, factor, cache, task, self.bounds)
 
     def double(self, kind):
         """The same examples in float64, with B(x, x) and ‖x‖² computed from the stored x."""
@@ -114,8 +117,8 @@ def _centre(X):
         return mean
     with np.errstate(over="ignore", invalid="ignore"):  # `check_size` refuses numbers that are too large
         middle = _middle(some)
-        usual = _middle(((some - middle) ** 2).sum(axis=1))
-        return middle if ((mean - middle) ** 2).sum() > 100 * usual > 0 else mean
+        usual = _middle(np.add.reduce((some - middle) ** 2, axis=1))
+        return middle if np.add.reduce((mean - middle) ** 2) > 100 * usual > 0 else mean
 
 
 def _middle(x):

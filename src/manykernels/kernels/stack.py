@@ -94,8 +94,6 @@ class KernelStack:
         self._given = None if test_diagonals is None else np.asarray(test_diagonals, float)
         if self._given is not None and self._given.shape != matrices.shape[:2]:
             raise ValueError(f"test_diagonals has shape {self._given.shape}; it must be (M, n) = {matrices.shape[:2]}")
-        if self._given is not None and not (self._given >= 0).all():
-            raise ValueError("test_diagonals has entries k(x, x) that are negative or NaN: correct them.")
 
     @classmethod
     def from_files(cls, paths: Any, names: Iterable[str] | None = None) -> KernelStack:

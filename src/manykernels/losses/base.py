@@ -269,7 +269,7 @@ def signed_box(y: ndarray, width: float) -> Bounds:
 def spread(c: ArrayLike, y: ArrayLike) -> ndarray:
     """The weights as floats of the shape of y."""
     c = np.asarray(c, float)
-    return c if c.shape == np.shape(y) else np.broadcast_to(c, np.shape(y))
+    return c if c.shape == y.shape else np.broadcast_to(c, y.shape)
 
 
 def reciprocal(c: ArrayLike) -> ndarray:
