@@ -80,11 +80,13 @@ def test_whole_numbers_may_be_names_and_are_noted():
 
 
 @pytest.mark.parametrize("sep", [";", "\t", "|"])
-@pytest.mark.parametrize("decimal", [".", ","])
-def test_another_separator_is_named_with_its_cure(sep, decimal):
-    rows = [sep.join(["a", "b", "c"]), *(sep.join(f"{v:.3f}".replace(".", decimal) for v in x) for x in X)]
-    Path("d.csv").write_text("\n".join(rows))
-    assert f"separates fields by {sep!r}: save it with commas" in refused("fit d.csv -t c -C 1 -o m.mk")
+def test_a_csv_file_may_have_another_separator_and_decimal_commas(sep):
+    for name, mark, decimal in (("a.csv", ",", "."), ("b.csv", sep, ",")):
+        rows = [mark.join([*(f"{v:.3f}".replace(".", decimal) for v in x), str(y)]) for x, y in zip(X, Y, strict=True)]
+        write(Path(name), mark.join("abcy"), rows)
+        done(f"fit {name} -t y -C 1 -o m.mk")
+        done(f"predict m.mk {name} -o {name}.tsv")
+    assert Path("a.csv.tsv").read_text() == Path("b.csv.tsv").read_text()
 
 
 @pytest.mark.parametrize("kind", ["csv", "txt"])

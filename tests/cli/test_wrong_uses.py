@@ -19,7 +19,7 @@ from tables import done, patients, refused, run
 READER = find_spec("polars") or find_spec("pyarrow")
 FILES = {
     "bytes.parquet": "\x00nothing", "bytes.npz": "nothing", "empty.csv": "", "head.csv": "a,y\n", "data.xlsx": "",
-    "semi.csv": "age;y\n1;a\n2;b\n", "twice.csv": "name,age\npatient 1,b\n", "none.tsv": "name\ty\n7\tb\n",
+    "twice.csv": "name,age\npatient 1,b\n", "none.tsv": "name\ty\n7\tb\n",
     "cells.csv": "age,y\n1e999,a\n2,b\n",
 }  # fmt: skip
 TABLES = {  # the table of patients with changes
@@ -43,7 +43,6 @@ REFUSED = [
     ("fit data.csv -t name", "has 40 different values in 40 rows, too many for classes"),
     ("fit ill.csv -t y", "only one class, 'ill'"),
     ("fit rows.csv -t y", "--target 'y' is empty in all rows: name another column"),
-    ("fit semi.csv -t y", "separates fields by ';'"),
     ("fit bytes.npz -t y", "bytes.npz cannot be read as npz"),
     ("fit bytes.parquet -t y", "parquet cannot be read as" if READER else "Reading Parquet needs polars or pyarrow"),
     ("fit empty.csv -t y", "empty.csv cannot be read as csv"),

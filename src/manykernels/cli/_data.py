@@ -137,6 +137,8 @@ def read_table(path: str, texts: Sequence[Collection[Any]] = ()) -> Any:
 def read_named(source: Callable[[], Any], path: str, sep: str | None, texts: Sequence[Collection[Any]]) -> Any:
     """The frame of a path or of bytes; the header is checked first, since pandas renames a second column x to x.1.
 
+    A header that is one field has another separator than `sep`, if it holds one.
+
     `texts` are, by name or position, columns of ids, which are texts, and targets, if whole numbers begin with 0.
     """
     ids, targets = (*texts, (), ())[:2]
@@ -151,6 +153,8 @@ def read_named(source: Callable[[], Any], path: str, sep: str | None, texts: Seq
         with io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="") as lines:
             rows = filter(None, csv.reader(lines, delimiter=sep))
             head, first = next(rows, []), next(rows, [])
+        if other := next((mark for mark in ";\t|" if len(head) == 1 and mark in head[0]), None):
+            return read_named(source, path, other, texts)
     check_names(head, path)
     head = [name or f"Unnamed: {k}" for k, name in enumerate(head)]  # as pandas calls them
     check_header(head, path)
@@ -183,12 +187,7 @@ def separator(head: bytes) -> str:
 
 
 def check_names(names: list[str], path: str) -> None:
-    """An error if the header has another separator or looks like data; whole numbers may be names, and get a note."""
-    other = next((sep for sep in ";\t|" if len(names) == 1 and sep in names[0]), None)
-    if other:
-        raise Wrong(
-            f"{path} separates fields by {other!r}: save it with commas, or as .txt, whose separator is detected."
-        )
+    """An error if the header looks like data; whole numbers may be names, and get a note."""
     if not names or not all(is_number_text(name) or _DNA.fullmatch(name) for name in names):
         return
     some = ", ".join(names[:3]) + ", ..." * (len(names) > 3)
