@@ -17,6 +17,10 @@ def test_import_brings_nothing_heavy():
     assert not modules_after("import manykernels") & {*HEAVY, "sklearn", "scipy", "numpy"}
 
 
+def test_a_system_that_does_not_fork_imports_the_package():
+    modules_after("import os, random; vars(os).pop('register_at_fork', None); from manykernels import MKLClassifier")
+
+
 def test_importing_every_public_name_compiles_nothing():
     loaded = modules_after("from manykernels import *; import manykernels.estimators, sklearn")
     assert not loaded & {"numba", "cvxpy", "matplotlib", "rich", "typer", "jinja2"}

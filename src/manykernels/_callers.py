@@ -22,8 +22,14 @@ def caller_module() -> str:
     return str(_first_outside()[1].f_globals.get("__name__", ""))
 
 
-def _first_outside() -> tuple[int, FrameType]:
-    level, frame = 1, sys._getframe(2)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("manykernels."):
+def caller_line() -> tuple[Any, int]:
+    """The code and the line of the first function that is neither of this package nor of a search of scikit-learn."""
+    frame = _first_outside("sklearn.", "joblib.")[1]
+    return frame.f_code, frame.f_lineno
+
+
+def _first_outside(*others: str) -> tuple[int, FrameType]:
+    level, frame, inside = 1, sys._getframe(2), ("manykernels.", *others)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith(inside):
         level, frame = level + 1, frame.f_back
     return level, frame

@@ -187,8 +187,10 @@ def check_value(name, value, spec, sizes):
         return
     spec, _, other = spec.removeprefix("?").partition(" or ")
     if other:
+        tried = dict(sizes)
         with suppress(ValueError):
-            return check_value(name, value, spec, sizes)
+            check_value(name, value, spec, tried)
+            return sizes.update(tried)
         spec = other
     kind, *tokens = spec.split()
     if kind == "list":

@@ -26,7 +26,8 @@ def _forget_pool():
         del _wishes[thread]
 
 
-os.register_at_fork(after_in_child=_forget_pool)
+if hasattr(os, "register_at_fork"):  # Windows does not fork
+    os.register_at_fork(after_in_child=_forget_pool)
 
 
 def n_threads(n_jobs=None):

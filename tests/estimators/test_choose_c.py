@@ -246,7 +246,7 @@ def test_with_class_weights_the_intercept_is_shifted_and_nothing_else(labels, co
 
 
 @pytest.mark.parametrize("many", [1, 2, 3])
-@pytest.mark.parametrize("kind", ["two classes", "three classes", "events"])
+@pytest.mark.parametrize("kind", ["two classes", "three classes", "labels", "events"])
 def test_a_C_chosen_by_one_or_two_examples_of_a_class_is_warned_of(many, kind):
     few = np.arange(60) < many
     if kind == "events":
@@ -254,6 +254,8 @@ def test_a_C_chosen_by_one_or_two_examples_of_a_class_is_warned_of(many, kind):
     else:
         others, what = LABELS if "three" in kind else "b", "examples of the rarest class"
         model, y = MKLClassifier(KERNELS), np.where(few, "a", others)
+        if kind == "labels":  # all but a few examples have the second
+            y = np.stack([np.arange(60) % 2, ~few], axis=1).astype(int)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         model.fit(X, y)

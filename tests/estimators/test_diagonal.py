@@ -88,3 +88,12 @@ def test_the_cure_suits_matrices():
     with pytest.warns(UserWarning, match="nearly diagonal.*compute it so that.*or leave it out, or slack") as said:
         MKLClassifier("precomputed", regularizer=1, C=10).fit(stack, y)
     assert "scale the columns" not in str(said[0].message)
+
+
+def test_each_search_warns_once():
+    model, grid = MKLClassifier(KERNELS, regularizer=1), {"C": [1, 10]}
+    with pytest.warns(UserWarning, match="nearly diagonal") as first:
+        GridSearchCV(model, grid, cv=3).fit(X, y)
+    with pytest.warns(UserWarning, match="nearly diagonal") as second:
+        GridSearchCV(model, grid, cv=3).fit(X + 1.0, y)
+    assert len(first) == len(second) == 1

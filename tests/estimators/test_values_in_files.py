@@ -247,6 +247,10 @@ def test_damaged_values_are_refused(node):
         Decoder(Arrays(a0=np.array([1.0, 2.0]), a1=np.array([0, 3], np.uint32)), {}, 100).decode(node)
 
 
+def test_a_letter_of_a_failed_alternative_is_free_for_the_next():
+    check_value("x", np.ones((3, 5)), "f8 M or f8 T M", {})
+
+
 def fits(value, spec, **sizes):
     """Whether the engine takes a value for the entry x of that spec; if not, it names the entry."""
     try:

@@ -136,7 +136,7 @@ def test_targets_that_do_not_fit_are_named(model, asked, tmp_path):
     for part in (K[:20, :20], K[:20]):
         with pytest.raises(ValueError, match="between the 24 training examples"):
             make_report(held, part, y[:20])
-    for path in (tmp_path, tmp_path / "none" / "page.html"):
+    for path in (tmp_path, tmp_path / "none" / "page.html", tmp_path / "page.json"):
         with pytest.raises(ValueError, match="path="):
             make_report(model, X, y, path)
     assert asked.case is None

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .._callers import caller_level
 from ..inner.matrix_free import Operator
 
 
@@ -63,5 +64,5 @@ def warn_blockwise(bank: Any, n: int, size: int) -> None:
         f"{bank.most / 1e6:,.0f} MB for it. The fit computes it block by block in every product, and may take "
         f'many times longer; memory_limit="{enough:.0f}MB" holds it.',
         UserWarning,
-        stacklevel=2,
+        stacklevel=caller_level(),
     )

@@ -59,6 +59,8 @@ def report(asked: PageOptions) -> None:
     output = asked.output
     if output == "-":
         raise Wrong("-o - would write a page to the terminal: give a path, for example -o report.html.")
+    if Path(output).suffix == ".json":
+        raise Wrong(f"-o {output}: the facts of the page take this name: give the page another, such as report.html.")
     read, pages = (asked.model, asked.data, asked.labels), (Path(output), Path(output).with_suffix(".json"))
     over = [check_output(str(path), *read) for path in pages]
     fitted = read_model(asked.model)

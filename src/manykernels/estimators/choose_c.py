@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from .._callers import caller_level
 from .._limits import MemoryBudget
 from .._validation import check_number, parse_bytes
 from ..solution import Solution
@@ -67,7 +68,7 @@ def with_chosen_C(model: Any, plan: Any) -> Any:
 def _warn_of_few(examples):
     """A warning about classes, or events, of which there are too few to leave one out."""
     counts, classes = (examples.Y[:, examples.c > 0] > 0).sum(axis=1), examples.classes is not None
-    if classes and len(counts) == 1:
+    if classes:
         counts = np.append(counts, np.sum(examples.c > 0) - counts)
     least = counts[counts > 0].min(initial=ENOUGH)
     if least < ENOUGH and (classes or examples.loss.targets == "survival"):
@@ -75,7 +76,7 @@ def _warn_of_few(examples):
             f'C="auto": {"examples of the rarest class" if classes else "events"}: {least}. These are too few to '
             "choose C by leaving each of them out once. Give C=1, for example, or more examples.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=caller_level(),
         )
 
 

@@ -1,4 +1,4 @@
-"""What estimators that choose_candidate C and the regularizer by cross-validation have in common."""
+"""What estimators that choose C and the regularizer by cross-validation have in common."""
 
 from __future__ import annotations
 

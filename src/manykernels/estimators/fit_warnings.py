@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._callers import caller_level, caller_module
+from .._callers import caller_level, caller_line, caller_module
 from ..solution import Solution, Status
 from ..solvers.diagnosis import sentence_for
 
@@ -16,7 +16,7 @@ MAX_EXAMPLES = 250  # of the estimate, evenly spread
 MIN_EXAMPLES = 30  # for a warning
 MIN_NEIGHBOURS = 0.1  # a kernel with fewer is nearly diagonal
 MIN_NEIGHBOURS_ALONE = 1e-4  # the same for a single kernel, which has no weight to misread; gapped words have 1e-3
-ALREADY_SAID: set[str] = set()  # in the loops of scikit-learn
+ALREADY_SAID: set[Any] = set()  # sentences and lines of the user, in the loops of scikit-learn
 MIN_SHARE, MIN_UNIFORM_SHARES = 0.25, 1.05  # of the weights, and relative to 1/M, for a warning about one of M kernels
 
 
@@ -109,9 +109,10 @@ def warn_diagonal(model, bank):
         return
     sentence = _sentence(model, narrow)
     if caller_module().startswith("sklearn."):
-        if sentence in ALREADY_SAID:
+        said = sentence, caller_line()
+        if said in ALREADY_SAID:
             return
-        ALREADY_SAID.add(sentence)
+        ALREADY_SAID.add(said)
     warnings.warn(sentence, UserWarning, stacklevel=caller_level())
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._callers import caller_level
 from .._limits import machine_memory
 from .._threads import n_threads
 from ..banks.choice import MIN_FLOAT32_GAP
@@ -152,4 +153,4 @@ def forecast(model: Any, examples: Any, M: int) -> None:
     if model.verbose and seconds > PLAIN_SECONDS:
         print(said, file=sys.stderr)
     elif seconds > LONG_SECONDS:
-        warnings.warn(f"{said} verbose=True shows progress.", UserWarning, stacklevel=2)
+        warnings.warn(f"{said} verbose=True shows progress.", UserWarning, stacklevel=caller_level())

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .. import losses
+from .._callers import caller_level
 from .._validation import check_integer, check_number
 from ..estimators import MKLClassifier, MKLRegressor, MKLSurvival
 from ..estimators.check_inputs import among_themselves, open_annotated, optional
@@ -138,7 +139,7 @@ def relevance(
             f"{result.short} fits stopped above tol={model.tol:g}, the farthest at a gap of {result.gap:.1e}: raise "
             "max_iter.",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=caller_level(),
         )
     return result
 

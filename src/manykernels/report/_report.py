@@ -96,6 +96,8 @@ class Report:
     def write(self, path: str | PathLike[str], data: bool = True) -> Path:
         """Write the page, and with `data` the facts to a .json file of the same name; returns the path of the page."""
         place = Path(path)
+        if data and place.suffix == ".json":
+            raise ValueError(f"path={str(path)!r}: the facts take this name; give the page another, such as .html.")
         _replace(place, self.html())
         if data:
             _replace(place.with_suffix(".json"), self.json() + "\n")
@@ -220,8 +222,8 @@ def _checked(path):
     folder = place.absolute().parent
     if not folder.is_dir():
         raise ValueError(f"path={str(path)!r}: the folder {str(folder)!r} does not exist; make it first.")
-    if place.is_dir() or not os.access(folder, os.W_OK):
-        raise ValueError(f"path={str(path)!r} cannot be written: give the path of a file, such as 'report.html'.")
+    if place.is_dir() or place.suffix == ".json" or not os.access(folder, os.W_OK):
+        raise ValueError(f"path={str(path)!r} cannot be the page: give the path of a file, such as 'report.html'.")
     return place
 
 

@@ -50,7 +50,7 @@ SOLVERS = {
 DEFAULTS = ("interior", "primal", "coordinate", "newton", "reweighted", "mackay")  # "auto" takes the quickest of them
 SPARES = ("chunking", "spicy", "hessian", "analytic")  # continue where "auto" stalls
 MAX_SPARE_EXAMPLES = 5000  # above it no spare solver is tried
-SMALL_FIT_WORK = 1.5e6  # allowed for a small problem, in the unit of `_work`: about two seconds
+SMALL_FIT_WORK = 1.5e6  # allowed for a small problem, in the unit of `_limits.spend`: about two seconds
 SMALL_FIT = 200, 20, 3, 1000  # examples, kernels, outputs and steps of the largest small problem
 LAST_WORK, MIN_LAST_STEPS = 1e5, 30  # of the last step at p = 1, if the run took less
 LAST_PATIENCE = 5, 0.5  # its steps in which the gap falls at least to this share: kernels may be in float32

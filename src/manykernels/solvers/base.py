@@ -81,7 +81,7 @@ class BaseSolver(Part, ABC):
         return next((why for name, why in self.wants.items() if not getattr(problem.regularizer, name)), None)
 
     def expected_work(self, problem: Problem, tol: float) -> float:
-        """About the work of a run, in the unit of `_work`; "auto" takes the default solver that needs least."""
+        """About the work of a run, in the unit of `_limits.spend`; "auto" takes the default solver that needs least."""
         return np.inf
 
     def refusal(self, problem: Problem) -> str | None:
@@ -175,7 +175,7 @@ class Control:
     state: Any = None
     kept = False  # whether a checkpoint is written
     certified: Solution | None = None  # the result of the last run of an `Oracle`
-    work: float = np.inf  # still allowed, in the unit of `_work`
+    work: float = np.inf  # still allowed, in the unit of `_limits.spend`
     stalled: Any = None  # a `Stall` instead of that of the solver
     history: list[dict[str, Any]]
 
