@@ -1,7 +1,7 @@
 """Ways that are there for speed alone, beside the plain way: processor seconds of both, one thread, and their ratio.
 
-A way stays where the plain one takes 1.3 times as long or more on one of two sizes of work. Both ways run by turns, and the least time of
-several counts.
+A way stays where the plain one takes 1.3 times as long or more on one of two sizes of work. Both ways run by turns, and
+the least time of several counts.
 """
 
 import time
