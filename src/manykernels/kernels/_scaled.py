@@ -58,7 +58,7 @@ class ScaledKernel(Kernel):
                 f"{median}"
             )
         found = object.__new__(type(self))  # `copy` takes ten times the calls, in a list of many kernels
-        vars(found).update(vars(self), gamma=float(gamma))
+        found.__dict__.update(vars(self), gamma=float(gamma))
         return found
 
 

@@ -266,7 +266,7 @@ def signed_box(y: ndarray, width: float) -> Bounds:
     return np.where(y > 0, 0.0, -width), np.where(y > 0, width, 0.0)
 
 
-def spread(c: ArrayLike, y: ArrayLike) -> ndarray:
+def spread(c: ArrayLike, y: ndarray) -> ndarray:
     """The weights as floats of the shape of y."""
     c = np.asarray(c, float)
     return c if c.shape == y.shape else np.broadcast_to(c, y.shape)
