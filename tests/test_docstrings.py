@@ -146,9 +146,10 @@ def test_examples_run_without_a_warning(name):
     if extra is not None:
         pytest.importorskip(extra, reason=f"the examples of {name} need {extra}")
     if extra == "matplotlib":
-        import matplotlib
+        from matplotlib import pyplot
 
-        matplotlib.use("Agg")
+        pyplot.switch_backend("Agg")
+        pyplot.close("all")  # figures of other tests
     runner, said = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE), []
     module = import_module(name)
     with warnings.catch_warnings():

@@ -43,7 +43,7 @@ REFUSED = {
     "weights": (lambda: fitted(TWO, regularizer=Fixed(WEIGHTS)), "weights has labels .'l', 'g', .* are not matched"),
     "prior": (lambda: fitted(TWO, regularizer=WeightedLpNorm(1.5, WEIGHTS)), "weights has labels"),
     "metric": (lambda: RBF(gamma=1, metric=WEIGHTS)(PLAIN[["a", "b"]]), "metric has labels"),
-    "strata": (lambda: STRATA.score(PLAIN, survival_targets(Y, TIMES)), "3 strata, .* give them with y"),
+    "strata": (lambda: STRATA.score(PLAIN, survival_targets(Y, TIMES)), "3 strata, .* give strata, or y ="),
     "mask of Views": (lambda: Views({"a": PLAIN})[MASK], "the mask of 19 entries would be lost"),
     "Views in Views": (lambda: Views({"a": Views({"x": PLAIN})}), "views.'a'. is a Views"),
     "groups": (lambda: relevance(MKLClassifier(TWO), PLAIN, Y, groups=np.c_[Y, Y]), "groups has 2 axes"),

@@ -39,7 +39,7 @@ from .covariates import level_of, part_of
 from .fit_warnings import warn_convergence
 from .lsgkm import save_lsgkm
 from .new_data_warning import tell_news
-from .persist import Stored
+from .persist import StoredModel
 from .plan import FitPlan
 from .streamed import StreamPlan, decide
 
@@ -56,7 +56,7 @@ OPTIONAL_ATTRIBUTES = (  # that only some fits set
 
 
 @declared_by_keyword
-class MKLBase(WeightBars, NamedParts, Stored, Checks, Tagged):
+class MKLBase(WeightBars, NamedParts, StoredModel, Checks, Tagged):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
     kernels: Any = field(default="auto", kw_only=False)

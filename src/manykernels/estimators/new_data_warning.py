@@ -74,6 +74,14 @@ def gathered() -> Iterator[None]:
     found.tell()
 
 
+def new_data(model: Any, X: Any, told: bool = True) -> Any:
+    """X as the fitted model takes it, after the checks of predictions and, with `told`, their warnings."""
+    X = model._new_X(X)
+    if told:
+        tell_news(model, X)
+    return X
+
+
 def tell_news(model: Any, X: Any) -> None:
     """Warns of, or gathers, values of X that are new to the kernels with weight."""
     X = split(X)[0]

@@ -107,7 +107,7 @@ def _is_pickle(head):
     return plain or head[:2] in (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 
 
-class Stored(BaseEstimator):
+class StoredModel(BaseEstimator):
     """Adds the state that files hold to an estimator."""
 
     def to_state(self) -> dict[str, Any]:

@@ -285,14 +285,18 @@ class MKLSurvival(HasPath, MKLBase):
         sample_weight: ArrayLike | None = None,
         task: ArrayLike | None = None,
         covariates: Any = None,
+        strata: ArrayLike | None = None,
     ) -> float:
-        """Harrell's concordance index: the share of comparable pairs in the right order of risk, 0.5 by chance."""
-        check_beside(X, dict(task=task, covariates=covariates), y=y, sample_weight=sample_weight)
-        y = read_times(y)
+        """Harrell's concordance index: the share of comparable pairs in the right order of risk, 0.5 by chance.
+
+        Examples of two strata are not comparable; `strata` (n,) are those of y, if y does not hold them.
+        """
+        check_beside(X, dict(task=task, covariates=covariates), y=y, sample_weight=sample_weight, strata=strata)
+        y = read_times(y, strata)
         if len(self.strata_) > 1 and "stratum" not in y.dtype.names:
             raise ValueError(
                 f"the model has {len(self.strata_)} strata, whose examples are not compared with those of others: give "
-                "them with y, survival_targets(event, time, strata)."
+                "strata, or y = survival_targets(event, time, strata)."
             )
         weight = None if sample_weight is None else check_weight(sample_weight, len(y))
         return concordance(y, self.predict(X, task, covariates), weight)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._validation import check_choice, check_integer
 from ..estimators.covariates import level_of
+from ..estimators.new_data_warning import new_data
 from ..kernels.frames import is_frame, is_pandas
 from ..kernels.ids import take
 from ..kernels.rows import check_rows
@@ -16,7 +17,7 @@ from ..kernels.view_data import n_examples
 from ..kernels.views import Views
 from ..sequences import Sequences
 from ._letters import WordValues, counts_whole, has_values, unknown_letters, word_parts
-from .displays.base import check_fitted, new_data
+from .displays.base import check_fitted
 from .explanation import SequenceExplanation
 from .sequences import row_of
 

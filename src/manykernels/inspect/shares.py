@@ -8,12 +8,13 @@ import numpy as np
 
 from ..estimators.check_inputs import take_examples
 from ..estimators.covariates import level_of
+from ..estimators.new_data_warning import new_data
 from ..kernels.annotated import obs_columns
 from ..kernels.normalize import inverse_root
 from ..kernels.rows import check_rows
 from ..kernels.view_data import n_examples
 from ._games import GamePart, counts_columns, divided, split_views, terms_of
-from .displays.base import check_fitted, class_names, members_of, new_data
+from .displays.base import check_fitted, class_names, members_of
 from .shares_result import FeatureShares
 from .tables import evenly, heaviest
 
@@ -123,7 +124,7 @@ def source_columns(model: Any, X: Any, members: np.ndarray, most: float) -> list
         if min(rows, n) < 10:
             return []
         some = evenly(n, min(rows, MAX_ROWS))
-        names, values, _ = _source_shares(model, model._new_X(take_examples(X, some)), None, members)
+        names, values, _ = _source_shares(model, new_data(model, take_examples(X, some), told=False), None, members)
     except ValueError:
         return []
     size = np.abs(values).mean(axis=(0, 2))

@@ -261,6 +261,7 @@ def _strange(transformer, X, columns, present):
 def _learned(transformer):
     """The categories of each column of an encoder, ours, scikit-learn's or a user's; None of columns without some."""
     if not isinstance(transformer, TableScaler):
+        # of Gower, of scikit-learn, or the user's
         return getattr(transformer, "known_categories", None) or getattr(transformer, "categories_", ())
     found: list[Any] = []
     for (kind, width), learned in zip(transformer.parts, transformer.learned_, strict=True):

@@ -18,6 +18,7 @@ from .._validation import check_number
 from ..estimators.check_inputs import among_themselves, is_precomputed, open_annotated, optional
 from ..estimators.covariates import Covariates, new_covariates
 from ..estimators.cross_validated import CrossValidated
+from ..estimators.new_data_warning import new_data
 from ..estimators.survival_times import read_times
 from ..inspect.displays.base import members_of
 from ..inspect.tables import check_model
@@ -159,7 +160,7 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
             "examples, which are held out in turn."
         )
     if optional(chosen, "tasks_") is None:
-        chosen._new_X(X)  # refuses other columns than in fit
+        new_data(chosen, X, told=False)  # refuses other columns than in fit
     place = None if path is None else _checked(path)
     if asked.threshold is not None:
         check_number("threshold", asked.threshold, -np.inf)

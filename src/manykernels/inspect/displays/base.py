@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._pictures import panels, plain
 from ..._validation import check_integer
-from ...estimators.new_data_warning import tell_news
 from ..sources import default_sources, given_sources
 from ..tables import check_model, chosen_model
 
@@ -57,13 +56,6 @@ def check_fitted(model):
     check_model(model)
     check_is_fitted(model)
     return chosen_model(model)
-
-
-def new_data(model, X):
-    """X as the fitted model takes it, after the checks and warnings of predictions."""
-    X = model._new_X(X)
-    tell_news(model, X)
-    return X
 
 
 def class_names(model) -> list[str]:
