@@ -18,6 +18,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Self
 
+MIN_FLOAT32_GAP = 1e-4  # smallest gap for which float32 is precise enough
+
 
 class Share(NamedTuple):
     """One part in `divisor` of the limit; `unlimited` bytes without one."""

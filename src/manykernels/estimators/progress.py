@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from .._callers import caller_level
-from .._limits import machine_memory
+from .._limits import MIN_FLOAT32_GAP, machine_memory
 from .._threads import n_threads
-from ..banks.choice import MIN_FLOAT32_GAP
 from ..solvers import Monitor
 
 N_LATEST_RECORDS = 8  # for the estimate of the time left

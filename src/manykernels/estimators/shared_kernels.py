@@ -32,7 +32,7 @@ from .plan import FitPlan, Solved
 
 MAX_FLOAT64_VALUES = 2**24  # kernel values up to which float64 costs nothing
 BYTES_OF_A_SUM = 8 + 4  # of an entry, in float64 and in float32
-MIN_FLOAT32_TOL = 1e-3  # for smaller gaps float32 matrices, half as large, cost more steps than they save
+MIN_SHARED_FLOAT32_TOL = 1e-3  # for smaller gaps float32 matrices, half as large, cost more steps than they save
 
 
 class SharedKernels:
@@ -91,7 +91,7 @@ class SharedKernels:
         if self.refused:
             return
         options = model._limits(kernels, limit) | dict(tol=model.tol, exact=self.exact) | model._features()
-        options["small"] = self.n if entries <= MAX_FLOAT64_VALUES or model.tol < MIN_FLOAT32_TOL else 0
+        options["small"] = self.n if entries <= MAX_FLOAT64_VALUES or model.tol < MIN_SHARED_FLOAT32_TOL else 0
         windows = any(kernel.family == "windows" for kernel in kernels.kernels)
         if windows and options["features"] == "auto" and not options["wanted"]:
             options["features"] = "never"  # many fits take more products than all pairs take time

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from .._limits import MIN_FLOAT32_GAP
 from ..inner import inner_problem
 from ..problem import Problem
 from ..solution import Solution
-from ._run import MAX_UNSOLVED, MIN_FLOAT32_TOL, Finished, Run
+from ._run import MAX_UNSOLVED, Finished, Run
 from .base import BaseSolver, Control
 
 READINGS_BEFORE_HOLDING = 8  # of all kernels by an oracle: they take about as long as the matrices
@@ -101,7 +102,7 @@ class Oracle(Run):
     def hold(self) -> None:
         """Keeps the matrices of kernels that are computed on the fly, from the step on where that saves time."""
         self.readings += 1
-        exact = self.bank.dtype == np.float64 or self.tol >= MIN_FLOAT32_TOL
+        exact = self.bank.dtype == np.float64 or self.tol >= MIN_FLOAT32_GAP
         if self.readings == READINGS_BEFORE_HOLDING and exact and self.bank.cost() > 0:
             self.bank = self.bank.held(exact=True)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from .._limits import Allowance, Exhausted, spend
+from .._limits import MIN_FLOAT32_GAP, Allowance, Exhausted, spend
 from .._threads import close_pool, limit_blas
 from ..problem import Certificate, Problem
 from ..solution import Solution, Status
@@ -17,7 +17,6 @@ from .base import Control
 MAX_IDLE_STEPS = 200  # without progress, before a run ends
 MAX_UNSOLVED = 20  # unsolved inner problems in a row, before a run ends
 MIN_FLOAT32_EXAMPLES = 1000  # below, float32 saves less than the compiling of its loops
-MIN_FLOAT32_TOL = 1e-4
 
 
 class Finished(Exception):
@@ -72,7 +71,7 @@ class Run:
     @property
     def first_dtype(self) -> type:
         """The dtype of the combined kernel until it proves too coarse."""
-        single = self.tol >= MIN_FLOAT32_TOL and self.n >= MIN_FLOAT32_EXAMPLES
+        single = self.tol >= MIN_FLOAT32_GAP and self.n >= MIN_FLOAT32_EXAMPLES
         return np.float32 if single else np.float64
 
     def _clean(self, theta):

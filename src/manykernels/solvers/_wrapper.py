@@ -27,7 +27,7 @@ MAX_ACTIVE_SHARE = 0.7  # of the examples; a larger active set becomes all of th
 FIRST_INNER_GAP = 0.1, 0.005  # relative to the gap, for the first inner problems: on some examples, on all
 MODEL_GAP = 0.01  # of a weight step, relative to the square of the gap: its model is of second order
 SAMPLE_GAP = 1e-2  # gap to which the weights of a random sample of the examples are learned
-MAX_UNSOLVED = 8  # unsolved inner problems in a row, without progress, that end the run
+WRAPPER_UNSOLVED = 8  # unsolved inner problems in a row, without progress, that end the run
 IDLE_STEPS_BEFORE_CUTS = 3  # without progress at p = 1: J has kinks where kernels are of low rank
 WARM_GAP = 10  # times tol: the assumed gap of a warm start, whose first inner problem may be the last
 SPARE_SHARE = 0.25  # active examples beyond those that matter, the nearest ones
@@ -123,7 +123,7 @@ class Wrapper(Run):
                 self.theta, state.a, certificate, gap=gap, certified=False, n_active=len(self.rows), double=double
             )
             self.unsolved = self.unsolved + 1 if inner_gap > 10 * self.target else 0
-            if not np.isfinite(gap) or self.stalled(gap) or min(self.unsolved, self.stalled.since) >= MAX_UNSOLVED:
+            if not np.isfinite(gap) or self.stalled(gap) or min(self.unsolved, self.stalled.since) >= WRAPPER_UNSOLVED:
                 break
             if gap <= enough:
                 visits, enough = visits + 1, self.tol
