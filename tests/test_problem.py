@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from problems import make
 
 from manykernels import losses
 from manykernels.banks import DenseBank, PairwiseBank
@@ -10,6 +9,7 @@ from manykernels.banks.slack import SlackBank
 from manykernels.kernels import RBF, KernelList, Linear
 from manykernels.problem import Problem, covariate_basis, in_units
 from manykernels.regularizers import BlockElasticNet, Entropy, Fixed, LpNorm
+from problems import make
 
 n = 14
 FREE = ["intercept", "nothing", "covariates", "covariates alone"]

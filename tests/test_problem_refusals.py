@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from problems import make, times
 
 from manykernels import losses
 from manykernels.banks import DenseBank
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, LpNorm
 from manykernels.solvers import InnerProblem
+from problems import make, times
 
 n = 12
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from benchmarks.small_blocks import small_blocks
 from covering import covering
-from problems import evaluate, partner
 
 from manykernels import losses
 from manykernels._limits import Allowance, Exhausted
@@ -20,6 +19,7 @@ from manykernels.banks.features import FeatureBank, FeatureVectors
 from manykernels.kernels import KernelList, Linear
 from manykernels.problem import Problem
 from manykernels.solvers import SOLVERS, Monitor, Solver, _run, coordinate, primal, solve
+from problems import evaluate, partner
 
 pytestmark = pytest.mark.filterwarnings("ignore:kernels without variance")
 NAMES = [name for name in SOLVERS if name != "mackay"]

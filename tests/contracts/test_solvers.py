@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from agreement import assert_agree
-from problems import costs, make, partner, small_problem
 from sklearn.base import clone
 
 from manykernels import losses
@@ -11,6 +10,7 @@ from manykernels.banks import DenseBank
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockNorm, ElasticNet, EmpiricalBayes, LpNorm
 from manykernels.solvers import SOLVERS, Level, Solver, best_for, solve
+from problems import costs, make, partner, small_problem
 
 CONVEX = [name for name in SOLVERS if name != "mackay" and not SOLVERS[name].explicit]  # those take no matrices
 every = pytest.mark.parametrize("name", CONVEX)

@@ -5,11 +5,11 @@ from functools import cache
 import numpy as np
 import pytest
 from covering import covering
-from problems import evaluate, partner
 from small_banks import BANKS, problem_on
 
 from manykernels.regularizers import BlockNorm, EmpiricalBayes, LpNorm
 from manykernels.solvers import DEFAULTS, SOLVERS, Solver, best_for, coordinate, primal, solve
+from problems import evaluate, partner
 
 CONVEX = [name for name in SOLVERS if name != "mackay"]
 TOL = {"simplemkl": 1e-2}  # it creeps where kernels are of low rank

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from agreement import assert_models_agree
-from problems import small_problem
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV
@@ -17,6 +16,7 @@ from manykernels.kernels import RBF, Linear
 from manykernels.regularizers import BlockNorm, LpNorm
 from manykernels.solution import Solution
 from manykernels.solvers import BaseSolver, Level, Monitor, Newton, Oracle, solve
+from problems import small_problem
 
 X, y = make_classification(80, 6, random_state=0)
 KERNELS = [RBF(gamma=0.01), RBF(gamma=0.3), Linear()]

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from operators import Matrix
-from problems import make, times
 
 from manykernels import losses
 from manykernels.inner import InnerProblem, matrix_free
@@ -11,6 +10,7 @@ from manykernels.inner.coupled import CoupledProblem
 from manykernels.inner.matrix_free import MatrixFreeProblem
 from manykernels.inner.systems import HalfHessian
 from manykernels.problem import covariate_basis
+from problems import make, times
 
 
 @pytest.mark.parametrize("intercept", [True, False])

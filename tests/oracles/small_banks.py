@@ -3,7 +3,6 @@
 from functools import cache
 
 import numpy as np
-from problems import costs
 from scipy.sparse import csr_array
 
 from manykernels import losses
@@ -15,6 +14,7 @@ from manykernels.kernels import RBF, Cosine, KernelList, Laplacian, Linear, Rand
 from manykernels.pairs import Pairs, Pairwise
 from manykernels.problem import Problem
 from manykernels.strings import Degree, Spectrum, WeightedDegreeShift
+from problems import costs
 
 n = 36
 rng = np.random.default_rng(3)

@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from problems import small_problem
 
 from manykernels import losses
 from manykernels.regularizers import (
@@ -30,6 +29,7 @@ from manykernels.regularizers import (
     WeightedLpNorm,
 )  # fmt: skip
 from manykernels.solvers import SOLVERS, Solver
+from problems import small_problem
 
 M = 4
 NEAR, W = np.eye(M) + 0.2, [1, 2, 1.5, 3]

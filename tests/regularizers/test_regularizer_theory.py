@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from problems import small_problem
 from sklearn.metrics.pairwise import rbf_kernel
 
 from manykernels import losses
@@ -27,6 +26,7 @@ from manykernels.regularizers import (
     WeightedLpNorm,
 )
 from manykernels.solvers import solve
+from problems import small_problem
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 4))

@@ -4,7 +4,6 @@ import copy
 
 import numpy as np
 import pytest
-from problems import small_problem
 
 from manykernels.banks.features import FeatureBank
 from manykernels.kernels import KernelList, Linear
@@ -13,6 +12,7 @@ from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, LpNorm
 from manykernels.solvers import Control, Coordinate, Newton, solve
 from manykernels.solvers.checkpoint_file import check_part
+from problems import small_problem
 
 
 class Keeping(Control):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from agreement import assert_agree, assert_models_agree
 from numpy.testing import assert_allclose, assert_array_equal
-from problems import costs
 
 from manykernels import MKLClassifier, losses
 from manykernels.banks.choice import explicit_bank
@@ -26,6 +25,7 @@ from manykernels.strings import (
     degree_position_kernels,
     position_kernels,
 )  # fmt: skip
+from problems import costs
 
 LISTS = {
     "degrees": degree_kernels(7),

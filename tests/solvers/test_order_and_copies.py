@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from problems import make, partner
 
 from manykernels import losses
 from manykernels.banks import DenseBank
@@ -14,6 +13,7 @@ from manykernels.kernels import KernelList, Linear
 from manykernels.problem import Problem
 from manykernels.regularizers import EmpiricalBayes, LpNorm
 from manykernels.solvers import SOLVERS, _wrapper, solve
+from problems import make, partner
 
 n, M, TOL = 22, 3, 1e-6
 rng = np.random.default_rng(5)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from conic import solve_conic
 from covering import covering
-from problems import evaluate, make
 
 from manykernels import losses
 from manykernels.banks import DenseBank
@@ -13,6 +12,7 @@ from manykernels.kernels import KernelList, Linear
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockNorm, ElasticNet, Entropy, Fixed, LpNorm
 from manykernels.solvers import SOLVERS, Solver, _wrapper, best_for, solve
+from problems import evaluate, make
 
 LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "epsilon_insensitive", "huber")
 OMEGAS = (LpNorm(1), LpNorm(2), ElasticNet(0.5), Entropy(0.5), Fixed([0.5, 1.0, 2.0, 0.3]))

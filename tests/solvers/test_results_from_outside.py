@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from problems import make, small_problem
 from sklearn.datasets import make_classification
 
 from manykernels import MKLClassifier, losses
@@ -12,6 +11,7 @@ from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
 from manykernels.solution import Solution
 from manykernels.solvers import BaseSolver, Level, Newton, solve
+from problems import make, small_problem
 
 X, y = make_classification(60, 5, random_state=0)
 

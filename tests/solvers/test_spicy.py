@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from problems import make, small_problem
 
 from manykernels import losses
 from manykernels.inner import InnerProblem
 from manykernels.regularizers import BlockElasticNet, BlockNorm, BlockSum, Entropy, LpNorm, LpSum
 from manykernels.solvers import Solver, solve
 from manykernels.solvers.classical import spicy
+from problems import make, small_problem
 
 MEMBERS = [
     BlockNorm(3),
