@@ -95,3 +95,11 @@ def test_a_file_of_latin_letters_is_told_to_be_utf_8(kind, head):
     rows = [f"{'ä' if y else 'b'},{y}" for y in Y]
     Path(f"d.{kind}").write_bytes("\n".join([head, *rows]).encode("latin-1"))
     assert "save it as UTF-8" in refused(f"fit d.{kind} -t y -C 1 -o m.mk")
+
+
+@pytest.mark.parametrize("marks", ["?", "-", "NA"])
+def test_a_mark_among_targets_is_a_missing_one_and_no_class(marks):
+    rows = [f"{row},{y}" for row, y in zip(ROWS, Y, strict=True)]
+    write(Path("d.csv"), "a,b,c,y", [f"{ROWS[0]},{marks}", *rows[1:]])
+    found = done("fit d.csv -t y -C 1 -o m.mk")
+    assert "'y' is missing in 1 of" in found.stderr and "2 different values" in found.stderr

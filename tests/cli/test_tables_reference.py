@@ -91,7 +91,7 @@ def test_a_column_is_read_as_numbers_if_one_of_its_kernels_takes_numbers():
 def test_targets_are_said_with_what_is_left_out(capsys):
     frame = pd.DataFrame({"x": np.arange(6.0), "y": [1.0, 2.0, np.nan, 1.0, 2.0, np.nan], "z": list("aababb")})
     task, y, rest = split_target(frame, None, "y", "data")
-    lost, guessed = ["'y' is empty in 2 of 6 rows, which are left out.",
+    lost, guessed = ["'y' is missing in 2 of 6 rows, which are left out.",
                     "task: classification, from the 2 different values of 'y'; --task changes it."]  # fmt: skip
     assert capsys.readouterr().err.splitlines() == [lost, guessed]
     assert task == "classification" and y.tolist() == [1, 2, 1, 2] and rest.index.tolist() == [0, 1, 3, 4]

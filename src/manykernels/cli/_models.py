@@ -10,11 +10,12 @@ import manykernels as mk
 
 from .._validation import shown
 from ..estimators.check_inputs import is_precomputed
-from ..kernels.column_kinds import is_number_text
+from ..kernels.column_kinds import CODE, is_number_text
+from ..kernels.frames import are_missing_texts
 from ..kernels.normalize import CHOICES_OF_MODELS
 from ._columns import as_numbers, as_texts, encode, guess_task, read_texts, seen, suggest
 from ._config import build, kinds_of, read_config
-from ._data import full_name, is_number, pick, read_data, read_file
+from ._data import full_name, is_number, pandas, pick, read_data, read_file
 from ._talk import Wrong, say
 
 HINT = " `manykernels init` writes them to an editable file."
@@ -153,7 +154,7 @@ def split_target(frame, task, target, data):
     if task == "survival":
         y = pick_times(frame, target)
         return task, y, frame.drop(columns=target.split(","))
-    y = pick(frame, target, "--target", data)
+    y = without_marks(pick(frame, target, "--target", data))
     frame = frame.drop(columns=target)
     if task == "one-class":
         return task, None, frame
@@ -161,12 +162,22 @@ def split_target(frame, task, target, data):
     if lost == len(y):
         raise Wrong(f"--target {target!r} is empty in all rows: name another column.")
     if lost:
-        say(f"{target!r} is empty in {lost} of {len(y)} rows, which are left out.")
+        say(f"{target!r} is missing in {lost} of {len(y)} rows, which are left out.")
         frame, y = frame[y.notna()], y[y.notna()]
     if task is None:
         task = guess_task(y)
         say(f"task: {task}, from the {y.nunique()} different values of {target!r}; --task changes it.")
     return task, read_target(y, task), frame
+
+
+def without_marks(y):
+    """A column of targets; one of numbers and of texts such as ? or - is one of numbers, some of them missing."""
+    marks = are_missing_texts(y.to_numpy(object))
+    rest = y[~marks].dropna()
+    if is_number(y) or not marks.any() or not all(is_number_text(entry) for entry in rest):
+        return y
+    y = y.mask(marks)
+    return y if any(CODE.fullmatch(str(entry)) for entry in rest) else pandas().to_numeric(y)
 
 
 def pick_times(frame, target):
