@@ -103,3 +103,16 @@ def test_a_mark_among_targets_is_a_missing_one_and_no_class(marks):
     write(Path("d.csv"), "a,b,c,y", [f"{ROWS[0]},{marks}", *rows[1:]])
     found = done("fit d.csv -t y -C 1 -o m.mk")
     assert "'y' is missing in 1 of" in found.stderr and "2 different values" in found.stderr
+
+
+def test_decimal_commas_of_a_target_are_read_and_said():
+    write(Path("d.csv"), "a;b;y", [f"{x[0]:.3f};{x[1]:.3f};{x[2]:.3f}".replace(".", ",") for x in X])
+    found = done("fit d.csv -t y -C 1 -o m.mk")
+    assert "'y' has decimal commas" in found.stderr and "regression" in found.stderr
+
+
+def test_files_of_a_folder_that_are_not_read_are_named():
+    Path("st").mkdir()
+    write(Path("st/rna.csv"), "id,a,b,c,y", [f"p{k},{row},{y}" for k, (row, y) in enumerate(zip(ROWS, Y, strict=True))])
+    Path("st/proteins.xlsx").write_bytes(b"PK")
+    assert "not read, as neither tables nor matrices: proteins.xlsx." in done("fit st -t y -C 1 -o m.mk").stderr

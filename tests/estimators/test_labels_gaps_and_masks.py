@@ -21,7 +21,7 @@ PLAIN = pd.DataFrame(np.random.default_rng(0).normal(size=(N, 3)), columns=list(
 DAYS = pd.DataFrame({"t": pd.date_range("2024-01-01", periods=N)})
 
 
-@pytest.mark.parametrize("kernels", ["auto", [Gower()], [("zeros", RBF(gamma=0.1), slice(0, 2), "zero")]])
+@pytest.mark.parametrize("kernels", [[Gower()], [("zeros", RBF(gamma=0.1), slice(0, 2), "zero")]])
 def test_a_gap_among_whole_numbers_is_missing_whatever_the_column_is(kernels):
     fits = [MKLClassifier(kernels, C=1.0).fit(X, Y).decision_function(X) for X in (GAP, GAP.astype(float))]
     np.testing.assert_allclose(*fits)
@@ -91,3 +91,13 @@ def test_files_that_say_two_things_are_refused(tmp_path):
 def test_labels_may_be_strings_of_numpy():
     words = np.where(Y, "a", "b").astype(np.dtypes.StringDType()) if hasattr(np.dtypes, "StringDType") else Y
     assert set(fitted(TWO, y=words).predict(PLAIN)) == set(words.tolist())
+
+
+def test_a_category_of_pandas_is_one_whatever_its_levels_are():
+    ward = np.arange(N) % 5
+    X = pd.DataFrame({"age": PLAIN["a"], "ward": pd.Categorical([None, *ward[1:]])})
+    words = X.assign(ward=np.array([None, *np.array(list("abcde"))[ward[1:]]]))
+    model, named = (MKLClassifier(C=1.0).fit(one, Y) for one in (X, words))
+    np.testing.assert_allclose(model.decision_function(X), named.decision_function(words))
+    with pytest.warns(NewDataWarning, match="40"):
+        model.predict(X.assign(ward=40))

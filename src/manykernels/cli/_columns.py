@@ -9,7 +9,7 @@ import manykernels as mk
 
 from ..kernels import table as auto_table
 from ..kernels.auto import choose_kernels
-from ..kernels.column_kinds import USED_KINDS, describe, entries
+from ..kernels.column_kinds import USED_KINDS, categories_of, describe, entries
 from ..kernels.frames import listed, number
 from ._data import is_number, numeric_names
 from ._sources import say_taken, string_table, with_places
@@ -49,7 +49,7 @@ def _matrix(frame, stem):
 
 def _suggest_columns(frame, sequences, hint):
     """(tables, a sentence on them) for the columns, as estimators choose them; `sequences` come from FASTA files."""
-    columns = describe(entries(frame), sequences)
+    columns = describe(entries(frame), sequences, categories_of(frame))
     if not any(column.kind in (*USED_KINDS, *auto_table.ROW_KINDS) for column in columns):
         why = "; ".join(auto_table.left_out(columns))
         raise Wrong(f"No column is left to learn from ({why or 'none'}): give columns that vary, besides the target.")

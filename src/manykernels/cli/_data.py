@@ -32,6 +32,7 @@ from ._talk import Wrong, pandas, say
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npz")
 _DNA = re.compile(r"(?i)\s*[ACGTUN]{8,}\s*")
+BESIDE = (".mk", ".toml", ".html", ".json", ".md", ".png", ".svg", ".pdf")  # what may lie beside the data
 MANY_COLUMNS = 1000  # pandas reads each column into a separate block of memory, and many blocks are slow
 
 
@@ -263,6 +264,10 @@ def read_folder(folder: Path, id: str | None, target: str | None = None) -> Any:
     paths = [p for p in sorted(folder.iterdir()) if p.name.lower().endswith(suffixes) and not is_list_of_ids(p)]
     if not paths:
         raise Wrong(f"{folder} has no table: add files ({', '.join((*TABLE_SUFFIXES, '.npy', '.fasta'))}).")
+    others = [p.name for p in sorted({*folder.iterdir()} - {*paths}) if not p.name.endswith(BESIDE)]
+    if others := [name for name in others if name[0] != "." and not is_list_of_ids(folder / name)]:
+        some = ", ".join(others[:5]) + ", ..." * (len(others) > 5)
+        say(f"{folder}: not read, as neither tables nor matrices: {some}.")
     frames: dict[str, Any] = {}
     attrs: dict[str, Any] = {"matrices": {}, "sequences": [], "aside": [], "lacking": {}}
     for path in paths:

@@ -10,7 +10,7 @@ import manykernels as mk
 
 from .._validation import shown
 from ..estimators.check_inputs import is_precomputed
-from ..kernels.column_kinds import CODE, is_number_text
+from ..kernels.column_kinds import CODE, THOUSANDS, is_number_text
 from ..kernels.frames import are_missing_texts
 from ..kernels.normalize import CHOICES_OF_MODELS
 from ._columns import as_numbers, as_texts, encode, guess_task, read_texts, seen, suggest
@@ -171,13 +171,19 @@ def split_target(frame, task, target, data):
 
 
 def without_marks(y):
-    """A column of targets; one of numbers and of texts such as ? or - is one of numbers, some of them missing."""
+    """A column of targets; one of numbers, also with commas, and of texts such as ? or - is one of numbers."""
     marks = are_missing_texts(y.to_numpy(object))
-    rest = y[~marks].dropna()
-    if is_number(y) or not marks.any() or not all(is_number_text(entry) for entry in rest):
+    rest = [str(entry) for entry in y[~marks].dropna()]
+    parted = [entry for entry in rest if "," in entry]
+    commas = not all(map(THOUSANDS.fullmatch, parted)) and not any("." in entry for entry in rest)
+    plain = [entry.replace(",", ".") if commas else entry for entry in rest]
+    if is_number(y) or not (marks.any() or commas) or not all(map(is_number_text, plain)):
         return y
     y = y.mask(marks)
-    return y if any(CODE.fullmatch(str(entry)) for entry in rest) else pandas().to_numeric(y)
+    if commas:
+        say(f"{y.name!r} has decimal commas: {rest[0]} is read as {plain[0]}.")
+        y = y.map(lambda entry: str(entry).replace(",", "."), na_action="ignore")
+    return y if any(map(CODE.fullmatch, rest)) else pandas().to_numeric(y)
 
 
 def pick_times(frame, target):

@@ -15,7 +15,7 @@ from .._callers import OFFERS
 from ..sequences import Sequences
 from ._scaled import median_between
 from .annotated import NamedMatrix
-from .column_kinds import ColumnFacts, describe, entries
+from .column_kinds import ColumnFacts, categories_of, describe, entries
 from .frames import check_names, is_frame
 from .metric import MetricKernel
 from .spec import KernelSpec
@@ -177,7 +177,7 @@ class Table:
             x = self.x.reshape(len(self.x), -1) if not is_frame(self.x) else None
             own = entries(self.x) if x is None else zip(self.labels, x.T, strict=True)
             own = ((name, x if self.given is None else x[self.given]) for name, x in own)
-            self.columns = describe(own, sequences)
+            self.columns = describe(own, sequences, categories_of(self.x) if x is None else ())
 
     def part(self, which, source=None):
         """These columns alone; those of a source lose its name before theirs."""

@@ -22,7 +22,7 @@ MIN_REPEATED_SHARE = 0.25  # of the words in texts, but for words of all texts, 
 MIN_RESIDUES = 20  # of half of the proteins, which are no categories then even if they repeat
 MIN_ROWS_FOR_ROW_NUMBERS = 20  # with fewer rows, consecutive whole numbers count as numbers
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
-CODE, _THOUSANDS = re.compile(r"\s*0\d+\s*"), re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
+CODE, THOUSANDS = re.compile(r"\s*0\d+\s*"), re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
 _WORD = re.compile(r"\b\w\w+\b")  # as TfidfVectorizer takes words
 
 
@@ -42,9 +42,17 @@ class ColumnFacts(NamedTuple):
         return "decimal commas" if self.commas else self.kind, 1
 
 
-def describe(columns: Iterable[tuple[str, np.ndarray]], sequences: Collection[str] = ()) -> list[ColumnFacts]:
-    """The facts of columns (name, entries (n,)); those called `sequences` are sequences, whatever their letters."""
-    return [_described(name, x, name in sequences) for name, x in columns]
+def describe(
+    columns: Iterable[tuple[str, np.ndarray]], sequences: Collection[str] = (), categories: Collection[str] = ()
+) -> list[ColumnFacts]:
+    """The facts of columns (name, entries (n,)); `sequences` and `categories` name such, whatever their entries."""
+    return [_described(name, x, name in sequences, name in categories) for name, x in columns]
+
+
+def categories_of(frame: Any) -> set[str]:
+    """The names of the columns that pandas holds as categories."""
+    kinds = zip(frame.columns, frame.dtypes, strict=True) if is_pandas(frame) else ()
+    return {str(name) for name, dtype in kinds if dtype == "category"}
 
 
 def entries(frame: Any) -> Iterable[tuple[str, np.ndarray]]:
@@ -55,9 +63,11 @@ def entries(frame: Any) -> Iterable[tuple[str, np.ndarray]]:
         yield str(name), next(block) if numbers and numbers[k] else frame[name].to_numpy()
 
 
-def _described(name, x, sequences):
+def _described(name, x, sequences, category):
     lost, commas = missing_entries(x), False
     kind, why = ("sequences", "") if sequences else _kind(x[~lost], len(x))
+    if category and kind == "numbers" and len(set(x[~lost].tolist())) <= min(MAX_CATEGORIES, len(x) // 2):
+        kind = "categories"
     if kind in WITHOUT_MARKS and x.dtype.kind in "OSU":
         lost = lost | are_missing_texts(x)
         commas = kind == "numbers" and any("," in text for text in as_texts(x[~lost]))
@@ -135,7 +145,7 @@ def _kind_of_texts(texts, n, letters):
     strange = [text for text in known if not is_number_text(text.replace(",", "."))]
     if not strange and not codes and not any(map(CODE.fullmatch, known)):
         commas = [text for text in known if "," in text]
-        if commas and (any("." in text for text in known) or all(map(_THOUSANDS.fullmatch, commas))):
+        if commas and (any("." in text for text in known) or all(map(THOUSANDS.fullmatch, commas))):
             return "spoiled", f"numbers whose commas may separate thousands, {commas[0]!r} for example"
         return _kind_of_numbers(np.array([number(text, "," if commas else ".") for text in known]), n)
     if few:

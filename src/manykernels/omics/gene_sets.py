@@ -196,8 +196,9 @@ def set_kernels(
 ) -> list[KernelSpec]:  # fmt: skip
     """One kernel for each gene set, on the columns of its genes; sets may overlap.
 
-    A warning names the sets without a kernel and the genes that X lacks. For kernels other than `Linear`, thousands of
-    examples and many sets, ``RandomFeatures(RBF("median"), rank=…)`` needs no kernel matrices either.
+    A warning names the sets without a kernel, and the genes that X lacks if these are more than half. For kernels other
+    than `Linear`, thousands of examples and many sets, ``RandomFeatures(RBF("median"), rank=…)`` needs no kernel
+    matrices either.
 
     Parameters
     ----------
