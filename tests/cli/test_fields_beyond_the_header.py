@@ -116,3 +116,20 @@ def test_files_of_a_folder_that_are_not_read_are_named():
     write(Path("st/rna.csv"), "id,a,b,c,y", [f"p{k},{row},{y}" for k, (row, y) in enumerate(zip(ROWS, Y, strict=True))])
     Path("st/proteins.xlsx").write_bytes(b"PK")
     assert "not read, as neither tables nor matrices: proteins.xlsx." in done("fit st -t y -C 1 -o m.mk").stderr
+
+
+@pytest.mark.parametrize("more", ["y", "sex"])
+def test_a_table_of_a_folder_may_have_fewer_or_more_columns_than_in_fit(more):
+    """Its only column is called without the table; the target, or another column, makes the difference."""
+    for folder, extra in (("st", more == "y"), ("new", more != "y")):
+        Path(folder).mkdir()
+        for name, head, columns in (("rna", "id,a,b", X[:, :2]), ("bmi", "id,c", X[:, 2:])):
+            also = extra if name == "bmi" else more != "y"
+            cells = zip(columns, Y, strict=True)
+            rows = [",".join([f"p{k}", *map(str, x), *[str(y)] * also]) for k, (x, y) in enumerate(cells)]
+            write(Path(folder, f"{name}.csv"), head + (f",{more}" if name == "bmi" else ",y") * also, rows)
+    target = "y" if more == "y" else "rna.y"
+    done(f"fit st -t {target} -C 1 -o m.mk")
+    for folder in ("st", "new"):
+        done(f"predict m.mk {folder} -o {folder}.tsv")
+    assert Path("st.tsv").read_text() == Path("new.tsv").read_text()

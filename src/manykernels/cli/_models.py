@@ -75,6 +75,13 @@ def read_for(
     frame = read_data(data, id, labels, unique, target or known.get("target_name_"), known.get("id_name_"))
     id = known.get("id_name_")
     frame = frame.set_index(id) if frame.index.name is None and id in frame.columns else frame
+    wanted, names = set(map(str, known.get("feature_names_in_", ()))), {}
+    for stem, columns in frame.attrs.get("sources", {}).items():  # a table of one column now, of several then, or not
+        for name in columns:
+            other = name.removeprefix(f"{stem}.") if name.startswith(f"{stem}.") else f"{stem}.{name}"
+            if name not in wanted and other in wanted and other not in frame.columns:
+                names[name] = other
+    frame = frame.rename(columns=names)
     commas = frame.columns.intersection(known.get("decimal_commas_", ()))
     return frame.assign(**{name: as_numbers(frame[name], decimal=",") for name in commas})
 
