@@ -97,10 +97,10 @@ class KernelGroup:
 
     def subset(self, chosen, members):
         """The group of the chosen kernels, whose numbers become `members`."""
-        part = copy.copy(self)
-        part.members, part.kernels = members, [self.kernels[m] for m in chosen]
+        part, own = object.__new__(type(self)), vars(self)
         forms = ("generic", "degree", "rate", "forms", "g", "c", "exponential")
-        vars(part).update({name: vars(self)[name][chosen] for name in forms})
+        cut = {name: own[name][chosen] for name in forms}
+        part.__dict__.update(own | cut, members=members, kernels=[self.kernels[m] for m in chosen])
         return part
 
     def in_type(self, dtype):
@@ -192,14 +192,14 @@ class KernelGroup:
         if self.pairs.kind in (None, "gram"):
             return 20.0
         exponential = self.exponential[chosen]
-        count, generic = np.count_nonzero(exponential), np.count_nonzero(self.generic[chosen])
+        count, generic = np.add.reduce(exponential), np.add.reduce(self.generic[chosen])
         exponentials = min(1.2 * count, 3.0) if self.tabular else 1.2 * count
         return 0.5 + 3.0 * generic + sums * (exponentials + 0.7 * (exponential.size - count))
 
     def top(self, left, right):
         """An upper bound of the base between two sides."""
         if self.pairs.kind == "sqdist" and left.square is not None and left.square.size and right.square.size:
-            return 1.001 * (np.sqrt(left.square.max()) + np.sqrt(right.square.max())) ** 2
+            return 1.001 * (np.sqrt(np.maximum.reduce(left.square)) + np.sqrt(np.maximum.reduce(right.square))) ** 2
         return np.inf
 
     def column(self, left, right):

@@ -16,7 +16,7 @@ def values(B: np.ndarray, degree: int, g: float, c: float) -> np.ndarray:
 
 def combine(B, degree, g, c, shift, W, F, out):
     """out += Σ_m W[m, i] (k_m(B_ij) − shift_m) F[m, j], with F = 1 where F is empty."""
-    for m in W.any(axis=1).nonzero()[0]:
+    for m in np.logical_or.reduce(W, axis=1).nonzero()[0]:  # a method runs Python, here for every small tile
         k = values(B, degree[m], g[m], c[m])
         k -= shift[m]
         if F.size:

@@ -99,7 +99,7 @@ class Tiles:
                     F = none if b.factor is None else b.factor[ms]
                     rows = ones[:, : r1 - r0] if a.factor is None else a.factor[ms]
                     own = weights[:, group.members[ms], None]
-                    for t in own.any(axis=(1, 2)).nonzero()[0]:
+                    for t in np.logical_or.reduce(own, axis=(1, 2)).nonzero()[0]:
                         W = (own[t] * rows).astype(self.dtype)
                         loops.combine(block, group.degree[ms], group.g[ms], group.c[ms], shift[ms], W, F, total[t])
             for views in many:

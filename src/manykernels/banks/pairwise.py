@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -384,7 +383,8 @@ class PairwiseBank(Bank):
             if group.pairs.kind == "gram":
                 side.x = side.x[:, rows]
             part.groups.append(group.subset(chosen, where[group.members[chosen]]))
-            part.sides.append(replace(side, index=index))
+            side.index = index
+            part.sides.append(side)
         part.whole, mean, part.free = False, self.tiles.mean[kernels], free
         part._keep()
         part.tiles = WalkTiles(part.groups, self.dtype, part.scale, mean, self.n_jobs, self.tiles.budget)

@@ -34,7 +34,7 @@ class BlockSide:
     def reach(self):
         """Bounds of a single column."""
         if self.bounds is None:
-            self.bounds = float(self.x.min()), float(self.x.max())
+            self.bounds = float(np.minimum.reduce(self.x, axis=None)), float(np.maximum.reduce(self.x, axis=None))
         return self.bounds
 
     def take(self, rows, cached=True):
@@ -113,7 +113,7 @@ def _centre(X):
         return np.zeros(X.shape[1])
     mean = np.add.reduce(X, axis=0, dtype=np.float64) / len(X)
     some = X[:: max(1, len(X) // 100)].astype(np.float64)
-    if len(some) < 3 or not np.isfinite(mean).all():
+    if len(some) < 3 or not np.logical_and.reduce(np.isfinite(mean)):
         return mean
     with np.errstate(over="ignore", invalid="ignore"):  # `check_size` refuses numbers that are too large
         middle = _middle(some)
