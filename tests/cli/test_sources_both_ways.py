@@ -17,9 +17,13 @@ N = 60
 IDS = [f"p{k}" for k in range(N)]
 BUNDLED = {
     "wine": (datasets.load_wine, {"acids": slice(0, 5), "phenols": slice(5, 9), "colour": slice(9, 13)}),
+    "breast": (datasets.load_breast_cancer, {"mean": slice(0, 10), "error": slice(10, 20), "worst": slice(20, 30)}),
+    "iris": (datasets.load_iris, {"sepal": slice(0, 2), "petal": slice(2, 4)}),
+    "digits": (lambda: datasets.load_digits(n_class=3), {"top": slice(0, 32), "bottom": slice(32, 64)}),
     "diabetes": (datasets.load_diabetes, {"person": slice(0, 4), "blood": slice(4, 10)}),
 }
-GENERATED = [f"generated {k}" for k in (0, 1, 2, 4, 6, 13)]  # which have every kind of source
+GENERATED = [f"generated {k}" for k in range(15)]
+ALWAYS = {"wine", "diabetes", *(f"generated {k}" for k in (0, 1, 2, 4, 6, 13))}  # which have every kind of source
 
 
 def study(name):
@@ -81,7 +85,9 @@ def of_commands(path, y):
     return model.kernel_names_, weights, decisions, sources_of(model)
 
 
-@pytest.mark.parametrize("name", [*BUNDLED, *GENERATED])
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[pytest.mark.slow] * (one not in ALWAYS)) for one in [*BUNDLED, *GENERATED]]
+)
 def test_a_folder_views_and_mudata_have_the_same_kernels_weights_and_scores(name):
     """Issue 18, point 12: the folder had kernels over all columns of all tables."""
     tables, y = study(name)
