@@ -237,10 +237,11 @@ def test_views_without_a_common_id_are_named():
     Views({"a": one, "b": one[1:]}, ids="id")
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_values_are_not_taken_for_classes():
-    rows, target = load_diabetes(return_X_y=True)
-    found = suggest(rows[:80], target[:80], [RBF(gamma="scale"), Linear()], Cs=[1], cv=3)
+    (rows, target), kernels = load_diabetes(return_X_y=True), [RBF(gamma="scale"), Linear()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = suggest(rows[:80], target[:80], kernels, Cs=[1], cv=3)
+        again = suggest(rows[:80], target[:80].astype(int), kernels, Cs=[1], cv=3, regression=True)
     assert found.mixing in ("sparse", "dense", "either") and "standard errors" in str(found).splitlines()[0]
-    again = suggest(rows[:80], target[:80].astype(int), [RBF(gamma="scale"), Linear()], Cs=[1], cv=3, regression=True)
     np.testing.assert_allclose(again.scores, found.scores, atol=0.05)
