@@ -109,6 +109,7 @@ def test_decimal_commas_of_a_target_are_read_and_said():
     write(Path("d.csv"), "a;b;y", [f"{x[0]:.3f};{x[1]:.3f};{x[2]:.3f}".replace(".", ",") for x in X])
     found = done("fit d.csv -t y -C 1 -o m.mk")
     assert "'y' has decimal commas" in found.stderr and "regression" in found.stderr
+    assert "'y' has decimal commas" in done("score m.mk d.csv").stderr
 
 
 def test_files_of_a_folder_that_are_not_read_are_named():

@@ -188,7 +188,7 @@ def without_marks(y):
         return y
     y = y.mask(marks)
     if commas:
-        say(f"{y.name!r} has decimal commas: {rest[0]} is read as {plain[0]}.")
+        say(f"{y.name!r} has decimal commas: {parted[0]} is read as {parted[0].replace(',', '.')}.")
         y = y.map(lambda entry: str(entry).replace(",", "."), na_action="ignore")
     return y if any(map(CODE.fullmatch, rest)) else pandas().to_numeric(y)
 
@@ -287,7 +287,7 @@ def target_of(model: Any, frame: Any, target: str | None) -> Any:
             raise Wrong(f"{asked} the column to compare with{some}.")
         target = others[0]
         say(f"target: {target!r}, the only column that the model does not use.")
-    y = pick(frame, target, "--target")
+    y = without_marks(pick(frame, target, "--target"))
     if y.isna().any():
         raise Wrong(f"--target {target!r} is empty in {int(y.isna().sum())} rows: fill it in or remove them.")
     return y
