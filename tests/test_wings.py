@@ -7,11 +7,12 @@ import ast
 from functools import cache
 
 import pytest
+
 from test_rooms import arrows as modules_after
 from test_rooms import modules
 
-# The modules of each room of the core, from the ground up, and of each wing. A module without an entry belongs where the
-# package above it does, such as `kernels.rbf` with `kernels`.
+# The modules of each room of the core, from the ground up, and of each wing. A module without an entry belongs where
+# the package above it does, such as `kernels.rbf` with `kernels`.
 CORE = {
     "support": "_archive _callers _central_path _limits _parts _state _threads _validation loops",
     "losses": "losses",
@@ -54,7 +55,6 @@ def place(name):
     while name not in PLACES:
         name = name.rpartition(".")[0]
     return PLACES[name]
-
 
 
 @cache
