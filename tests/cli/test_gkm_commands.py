@@ -158,7 +158,7 @@ def test_a_table_of_sequences_and_scores_is_learned_and_predicted(folder):
     X, names = manykernels.sequences.read_fasta("a.pos.fa"), headers("a.pos.fa")
     share = np.array([(str(x).count("C") + str(x).count("G")) / len(x) for x in X])
     table = pd.DataFrame({"name": names, "sequence": map(str, X), "score": 10 * share})
-    table.to_csv("t.tsv", sep="\t", index=False)
+    table.to_csv("t.tsv", sep="\t", index=False, decimal=",")
     facts = json_of("gkm train --scores t.tsv r -l 4 -k 2 -d 2 -c 100 -x 3")
     assert facts["sequences"] == 60 and facts["pearson"] > 0.8 and facts["R2"] > 0.5 and facts["gap"] <= 1e-3
     rows = pd.read_csv("r.cvpred.txt", sep="\t", header=None)

@@ -1,6 +1,7 @@
 """`Precomputed`, values from elsewhere as one kernel beside others, is what a stack of matrices is."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
@@ -49,6 +50,11 @@ def test_examples_without_the_matrix_are_like_no_other():
 
 
 def test_wrong_tables_are_refused():
+    names = list("abc")
+    shuffled = pd.DataFrame(K[:3, :3], names, names)[["b", "a", "c"]]
+    with pytest.raises(ValueError, match=r"in another order: give K.loc\[:, K.index\]"):
+        Precomputed.table(shuffled)
+    assert Precomputed.table(shuffled.loc[:, shuffled.index]).equals(Precomputed.table(shuffled[names]))
     with pytest.raises(ValueError, match="not square: give new=True"):
         Precomputed.table(K[:, :30])
     with pytest.raises(ValueError, match=r"K\[0, 1\] = 5"):

@@ -127,6 +127,9 @@ def test_python_reads_covariates_of_texts_as_the_command_line_does(kind):
     ([f"{k}.5" if k % 2 else f"{k},5" for k in range(40)], "spoiled", "may separate thousands, '0,5'"),
     ([f"{k:05}" for k in range(40)], "spoiled", "zeros before them, as codes have"),
     ([f"{k}_1" for k in range(40)], "ids", "one a row"),
+    ([f"{k / 7:.2f} mg/l" for k in range(40)], "spoiled", "numbers with a unit, '0.00 mg/l' for example"),
+    ([f"{k},5 {'mg' if k % 3 else 'µg'}" for k in range(40)], "spoiled", "numbers with several units"),
+    ([f"{k} letters of doctor {k % 7}" for k in range(40)], "many", "40 different texts"),
     ([str(k % 3) for k in range(40)], "categories", ""),  # codes, which someone has written as texts
     ([*[str(k % 3) for k in range(40)], "?"], "numbers", ""),  # as in a file without the mark
     ([f"{k % 3},5" for k in range(40)], "numbers", ""),

@@ -11,6 +11,7 @@ import manykernels as mk
 
 from ..genome.split import overlap_groups, places
 from ..strings.word_table import Indefinite
+from ._columns import read_texts
 from ._data import is_number, read_table
 from ._sources import sequence_columns
 from ._talk import Json, Wrong, complain, results, say, show
@@ -154,7 +155,7 @@ def _read_classes(paths):
 
 def read_scores(path: str) -> tuple[list[str], Any, np.ndarray]:
     """(ids, sequences, numbers) of a table; the ids are its first other column, else the numbers of its rows."""
-    frame = read_table(path)
+    frame, _ = read_texts(read_table(path))
     texts, numbers = sequence_columns(frame), [name for name in frame.columns if is_number(frame[name])]
     if len(texts) != 1 or len(numbers) != 1:
         raise Wrong(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import validate_data
 
 from .._validation import check_choice, check_integer, check_number, shown
 from ..banks.base import Source
@@ -121,8 +121,8 @@ class Checks(BaseEstimator):
         host, card = to_host(X)
         X = self._check_X(host, reset=True)
         n = n_examples(X)
-        if y is not None:
-            check_consistent_length(range(n), y)
+        if y is not None and len(y) != n:
+            raise ValueError(f"y has {len(y)} entries, and X {n} rows: give one target per example.")
         weight = check_weight(sample_weight, n)
         check_several(weight)
         found = check_covariates(covariates, n, weight)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_choice
+from ..kernels.frames import listed
 from .reference import Reference, counted, fields_of, lines, whole
 
 # the places of chrom, position, id, reference and alternative allele; tables of variant-scorer have no header
@@ -184,8 +185,9 @@ def located(variants: Variants, genome: Reference, invalid: str, width: int | No
         return found
     named = counted({reason: [variants.id[k] for k in rows] for reason, rows in wrong.items()})
     if invalid == "error" or not len(found):
+        names = f", whose contigs are {listed(list(genome.lengths))}" if wrong["contig unknown"] else ""
         raise ValueError(
-            f"{len(variants) - len(found)} of {len(variants)} variants do not fit {genome.path}: {named}. "
+            f"{len(variants) - len(found)} of {len(variants)} variants do not fit {genome.path}{names}: {named}. "
             'Give the reference that they were called with, or invalid="skip"'
         )
     return found

@@ -17,12 +17,14 @@ USED_KINDS = ("numbers", "categories", "dates", "texts", "sequences")
 WITHOUT_MARKS = ("numbers", "rows", "dates", "days of rows", "empty", "spoiled")  # kinds in which ? is a missing value
 MAX_CATEGORIES = 50  # of one column, and at most half as many as examples
 MAX_MISSING_SHARE = 0.9  # of a column that gets a kernel
+MAX_UNITS = 3  # behind the numbers of a column
 MAX_CODES = 10  # different whole numbers in a column of texts, which are categories
 MIN_REPEATED_SHARE = 0.25  # of the words in texts, but for words of all texts, that other texts have as well
 MIN_RESIDUES = 20  # of half of the proteins, which are no categories then even if they repeat
 MIN_ROWS_FOR_ROW_NUMBERS = 20  # with fewer rows, consecutive whole numbers count as numbers
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
 CODE, THOUSANDS = re.compile(r"\s*0\d+\s*"), re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
+_MEASURED = re.compile(r"\s*[+-]?\d+(?:[.,]\d+)?\s*([^\s\d.,:;/_+-]\S{0,9})\s*")  # 13.45 mg/l
 _WORD = re.compile(r"\b\w\w+\b")  # as TfidfVectorizer takes words
 
 
@@ -156,6 +158,9 @@ def _kind_of_texts(texts, n, letters):
         return "spoiled", "numbers with zeros before them, as codes have"
     if len(strange) <= len(known) // 5:
         return "spoiled", f"numbers, but none in {len(strange)} of {size} rows, {strange[0]!r} for example"
+    units = {found[1] if (found := _MEASURED.fullmatch(text)) else None for text in known}
+    if len(units) <= MAX_UNITS and None not in units:
+        return "spoiled", f"numbers with {'a unit' if len(units) == 1 else 'several units'}, {known[0]!r} for example"
     if sum(map(bool, map(_DATE.match, known))) > 0.8 * len(known):
         with suppress(ValueError):
             return _kind_of_numbers(days(np.array(known, object)), n, dates=True)

@@ -62,6 +62,9 @@ class Precomputed(Kernel):
         if not new:
             if K.shape[0] != K.shape[1]:
                 raise ValueError(f"K has shape {K.shape}, not square: give new=True if its rows are new examples.")
+            names = (frame.index, frame.columns) if is_pandas(frame) else ()
+            if names and not names[0].equals(names[1]) and set(names[0]) == set(names[1]):
+                raise ValueError("K has the labels of its rows as columns in another order: give K.loc[:, K.index].")
             off = np.abs(K - K.T)
             if (off > 1e-6 * np.abs(K).max(initial=0.0)).any():
                 i, j = np.unravel_index(off.argmax(), off.shape)

@@ -130,13 +130,23 @@ class ViewPlan(Stored):
             pipe = self.transformer
             return raw_view(arrays, self.where, pipe.given if pipe.fitted is None else pipe.fitted, self.zero)
         if self.encoding is not None:
-            return string_view(arrays.column(*self.where), self.encoding, self.zero)
+            return self._strings(arrays)
         x = arrays.cut(*self.where)
         if self.reads == "objects":
             return object_view(x, self.zero)
         if self.reads in ("anything", "nothing") and not is_numeric(x):
             return View(x, None)
         return checked_view(x, self.zero, arrays.finite, lambda: arrays.labels(*self.where))
+
+    def _strings(self, arrays):
+        """The View of sequences; an error about one of them names the view or its column."""
+        try:
+            return string_view(arrays.column(*self.where), self.encoding, self.zero)
+        except ValueError as error:
+            names = [str(name) for name in (self.name, *(self.column_names or ())) if name is not None]
+            if not names:
+                raise
+            raise ValueError(f"In {': '.join(names)!r}, {error}") from None
 
     def _absent(self, arrays):
         """The View of an X without this part of X."""
