@@ -17,9 +17,10 @@ CORE = {
     "support": "_archive _callers _central_path _limits _parts _state _threads _validation loops",
     "losses": "losses",
     "inner": "inner _simplex loops.box_qp loops.rows loops.team",
-    "data": """kernels.annotated kernels.column_kinds kernels.frames kernels.ids kernels.matrix_files kernels.rows
-        kernels.stack kernels.stack_examples kernels.table_scaler kernels.transformers kernels.view_data
-        kernels.view_plan kernels.views estimators.check_inputs estimators.check_views""",
+    "data": """kernels.annotated kernels.column_encoders kernels.column_kinds kernels.frames kernels.ids
+        kernels.matrix_files kernels.rows kernels.stack kernels.stack_examples kernels.table_scaler
+        kernels.transformers kernels.view_data kernels.view_plan kernels.views estimators.check_inputs
+        estimators.check_views""",
     "banks": "banks inner.device kernels.normalize kernels.pair_blocks loops.elementwise loops.stack",
     "kernels": "kernels",
     "problem": "problem solution",
@@ -89,7 +90,7 @@ def texts():
                 yield name, node.lineno, word
 
 
-@pytest.mark.parametrize(("count", "today"), [(knots, 62), (upward, 21), (circles, 16), (texts, 93)])
+@pytest.mark.parametrize(("count", "today"), [(knots, 62), (upward, 7), (circles, 14), (texts, 93)])
 def test_the_core_knows_no_more_of_the_wings_than_today(count, today):
     """The number may only fall, and falls here in the same commit: no later change may use what became free."""
     found = sorted(count())

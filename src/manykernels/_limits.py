@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 MIN_FLOAT32_GAP = 1e-4  # smallest gap for which float32 is precise enough
+MIN_EXAMPLES_PER_FEATURE = 4  # for the solver `primal`
 
 
 class Share(NamedTuple):

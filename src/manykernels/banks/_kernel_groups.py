@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from .._state import check, check_is, check_value, read_entries
-from ..kernels.base import len_
+from ..kernels.frames import len_
 from ..kernels.normalize import inverse_root
 from ..kernels.pair_blocks import KINDS, BlockSide, PairBase, check_block
 from ..kernels.placed import JoinedViews

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from .._limits import MIN_FLOAT32_GAP
+from .._limits import MIN_EXAMPLES_PER_FEATURE, MIN_FLOAT32_GAP
 from ..kernels.normalize import Scaled
 from ..kernels.pair_blocks import TooLarge
 from ..kernels.view_data import n_examples
@@ -30,7 +30,6 @@ MAX_WORD_PAIRWISE = 8000
 MAX_VALUE_RATIO = 64  # of multiplications within matrix products to kernel values read from memory, in the same time
 MAX_FLOAT64_EXAMPLES = 1000
 MIN_DEVICE_EXAMPLES = 5000  # with device="auto": below, the start of a card costs more than it saves
-MIN_EXAMPLES_PER_FEATURE = 4  # for `primal`
 
 # banks for each family of kernels, the fastest first
 FAMILIES = {

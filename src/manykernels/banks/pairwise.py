@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -17,8 +17,7 @@ from .._limits import SHARES, MemoryBudget
 from .._threads import n_threads, run_blocks
 from .._validation import parse_bytes, shown
 from ..inner.systems import cut_out
-from ..kernels.base import len_
-from ..kernels.kernel_list import KernelList
+from ..kernels.frames import len_
 from ..kernels.normalize import Scaled, check_normalize, kind_of, precision
 from ..kernels.pair_blocks import BlockSide, few, width
 from ._degree_walks import WalkTiles, make_groups
@@ -28,6 +27,9 @@ from ._tiled_sums import MIN_TILE_ENTRIES, TILES_PER_THREAD, plain_parts, tile_s
 from .base import Bank, DType, Index, Predictor, every
 from .dense import MAX_FLOAT32_DIAGONAL, DenseBank, report_unusable, warn_indefinite
 from .pairwise_predictor import PairwisePredictor, decide, take, writer
+
+if TYPE_CHECKING:
+    from ..kernels.kernel_list import KernelList
 
 MAX_EXACT_EXAMPLES = 10_000  # up to which the scales come from all pairs
 MAX_SCALE_ERROR = 1e-3  # of a scale from a sample, three standard errors; relative

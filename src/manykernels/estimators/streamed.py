@@ -17,8 +17,7 @@ from ..banks.base import Source
 from ..banks.choice import worth_features
 from ..kernels import Kernel, KernelList, KernelSpec
 from ..kernels.annotated import obs_columns, opened_column
-from ..kernels.base import len_
-from ..kernels.frames import check_entries, is_frame
+from ..kernels.frames import check_entries, is_frame, len_
 from ..kernels.metric import MetricKernel
 from ..kernels.rows import check_beside, check_rows
 from ..kernels.spec import as_spec

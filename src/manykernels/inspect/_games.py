@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from .._threads import n_threads, run_blocks, slices
 from ..kernels.base import Constant, Product, Sum
-from ..kernels.categorical import Indicators
+from ..kernels.column_encoders import Indicators
 from ..kernels.gower import Agreement, Agreements
 from ..kernels.metric import MetricKernel
 from ..kernels.normalize import inverse_root

@@ -14,10 +14,8 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from .._state import Stored
-from .frames import check_entries
+from .frames import check_entries, len_
 from .pair_blocks import PairBase, check_block, few, same, width
-
-READS = ("views", "sequences", "objects", "numeric", "anything", "nothing")  # what kernels read, most specific first
 
 
 class BaseKernel(Stored, BaseEstimator):
@@ -121,8 +119,3 @@ class Behind(BaseKernel):
     def diag(self, X: Any) -> np.ndarray:
         before, kernel = self.split()  # type: ignore[misc]  # never None here
         return kernel.diag(before.fit(X).transform(X))
-
-
-def len_(X: Any) -> int:
-    """The number of examples of an array, a sparse matrix or a list."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)  # the user's X

@@ -5,13 +5,12 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from ..sequences import Alphabet
-from ._protocol import READS
 from .base import Kernel, Sum, as_kernel
 from .metric import MetricKernel
 from .placed import PlacedKernel, leaves
 from .spec import KernelSpec, as_spec
 from .transformers import Pipe, check_transformer, reads_of
-from .view_data import ViewArrays
+from .view_data import READS, ViewArrays
 from .view_plan import NO_COLUMNS, ViewPlan
 
 

@@ -13,7 +13,9 @@ import scipy.sparse
 from .._parts import declared
 from .._state import check
 from ..sequences import Sequences
-from ._protocol import READS, BaseKernel, len_
+from ._protocol import BaseKernel
+from .frames import len_
+from .view_data import READS
 
 
 class Kernel(BaseKernel):

@@ -18,6 +18,11 @@ _CLOCKS = {  # types by name, so that pandas need not be imported
 _COMPLETE = "groups", "sample_weight", "task", "task_Y", "train_task", "event", "time", "strata"
 
 
+def len_(X: Any) -> int:
+    """The number of examples of an array, a sparse matrix or a list."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)  # the user's X
+
+
 def is_frame(X):
     """Whether X is a frame of pandas, polars or a similar library; the test imports none of them."""
     return hasattr(X, "to_numpy") and hasattr(X, "columns") and len(getattr(X, "shape", ())) == 2  # the user's X

@@ -9,7 +9,7 @@ from .._parts import declared
 from .._state import Stored, check, check_value
 from ._protocol import Behind
 from .base import Kernel
-from .categorical import Indicators
+from .column_encoders import Indicators
 from .frames import check_entries, missing_entries, rows_of, to_numbers
 from .normalize import inverse_root
 

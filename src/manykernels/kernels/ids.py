@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import len_
-from .frames import check_masks, has_ids, is_frame, is_pandas, listed
+from .frames import check_masks, has_ids, is_frame, is_pandas, len_, listed
 
 
 def unfit(x):

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._state import Stored
 from .._validation import check_number
+from ._list_checks import check_kernels
 from ._requests import names_of, object_views, plan_of, read_spec
 from .auto import choose_kernels
 from .base import Kernel, as_kernel
@@ -22,7 +23,7 @@ from .spec import KernelSpec, as_spec
 from .tasks import numbers, split, spread
 from .transformers import signatures
 from .view_data import View, ViewArrays
-from .view_plan import ViewPlan, by_source, check_kernels
+from .view_plan import ViewPlan, by_source
 
 
 class KernelList(Stored):

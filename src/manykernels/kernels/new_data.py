@@ -11,9 +11,8 @@ import scipy.sparse as sp
 
 from .._state import check, check_value, read_entries
 from ..sequences import Sequences
-from ._protocol import len_
 from .annotated import NamedMatrix
-from .frames import are_missing_texts, is_frame, is_pandas, missing_entries, values
+from .frames import are_missing_texts, is_frame, is_pandas, len_, missing_entries, values
 from .table_scaler import TableScaler
 from .transformers import first_step
 from .view_data import blank_entries, total

@@ -9,8 +9,9 @@ from scipy.sparse import issparse
 
 from .._state import check
 from .._validation import check_choice
-from .base import Kernel, len_
+from .base import Kernel
 from .features import LowRank
+from .frames import len_
 from .pair_blocks import check_block
 from .random_features import RandomFeatures
 

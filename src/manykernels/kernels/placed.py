@@ -6,7 +6,8 @@ import numpy as np
 
 from .._parts import declared
 from .._state import Stored, check
-from .base import Kernel, Product, Sum, len_
+from .base import Kernel, Product, Sum
+from .frames import len_
 
 
 @declared

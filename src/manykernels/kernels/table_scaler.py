@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from .._parts import declared
 from .._state import Stored, check, check_integer, check_value
 from .._validation import shown
-from .categorical import Indicators
+from .column_encoders import Indicators
 from .frames import are_missing_texts, missing_entries, rows_of, to_numbers
 
 KINDS = ("numbers", "columns", "categories", "dates", "decimal commas")

@@ -17,8 +17,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from .._state import TRANSFORMER, Stored, Tagged, check, check_integer, check_plain, check_value
+from .column_encoders import ColumnScales
 from .frames import cut, in_double, is_frame, missing_entries, to_numbers, values, without_na
-from .metric import ColumnScales
 from .table_scaler import TableScaler
 from .view_data import View, checked_view, is_numeric, object_view
 

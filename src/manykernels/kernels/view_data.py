@@ -8,7 +8,6 @@ import scipy.sparse as sp
 
 from .._validation import shown
 from ..sequences import Sequences
-from .base import len_
 from .frames import (
     called,
     check_masks,
@@ -16,6 +15,7 @@ from .frames import (
     cut,
     is_frame,
     is_pandas,
+    len_,
     missing_entries,
     pick,
     to_numbers,
@@ -23,6 +23,8 @@ from .frames import (
     values,
 )
 from .views import Views
+
+READS = ("views", "sequences", "objects", "numeric", "anything", "nothing")  # what kernels read, most specific first
 
 
 class View(NamedTuple):

@@ -8,8 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._validation import one_line
-from .base import len_
-from .frames import cut, has_ids, listed
+from .frames import cut, has_ids, len_, listed
 from .ids import check_rows, matched, positions, take, unfit
 
 

@@ -22,7 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..banks.choice import MIN_EXAMPLES_PER_FEATURE
+from .._limits import MIN_EXAMPLES_PER_FEATURE
 from ..inner.systems import blas_for
 from ..problem import Problem
 from ..solution import Solution

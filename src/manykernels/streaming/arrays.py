@@ -13,7 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from .._validation import check_integer
-from ..kernels.base import len_
+from ..kernels.frames import len_
 from .sources import DataSource, naming, needing
 
 BLOCK_BYTES = 2**23

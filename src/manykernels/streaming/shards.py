@@ -26,8 +26,7 @@ from numpy import ndarray
 
 from ..banks import Predictor
 from ..kernels import ids
-from ..kernels.base import len_
-from ..kernels.frames import is_frame
+from ..kernels.frames import is_frame, len_
 from ..losses.base import Loss
 from ..sequences import Sequences
 from .sources import DataSource, naming

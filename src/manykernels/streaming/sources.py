@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..kernels.base import len_
+from ..kernels.frames import len_
 
 HASHED_BYTES = 2**16  # at either end of a file
 

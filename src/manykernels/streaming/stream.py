@@ -26,7 +26,7 @@ from ..banks.choice import explicit_bank
 from ..banks.dense import report_unusable
 from ..banks.features import MIN_VARIANCE_SHARE
 from ..banks.pairwise import PairwiseBank
-from ..kernels.base import len_
+from ..kernels.frames import len_
 from ..kernels.normalize import Scaled, precision
 from ..sequences.alphabet import DNA
 from .backends import active_backend
