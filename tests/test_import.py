@@ -17,6 +17,16 @@ def test_import_brings_nothing_heavy():
     assert not modules_after("import manykernels") & {*HEAVY, "sklearn", "scipy", "numpy"}
 
 
+@pytest.mark.parametrize("asked", ["--version", "--help", "fit --help", "gkm --help", "gkm train --help"])
+def test_help_and_version_load_neither_numpy_nor_what_commands_need(asked):
+    call = [sys.executable, "-X", "importtime", "-m", "manykernels", *asked.split()]
+    told = subprocess.run(call, check=True, capture_output=True, text=True)
+    loaded = {line.rpartition("|")[2].strip() for line in told.stderr.splitlines()}
+    assert told.stdout.strip() and {"typer", "manykernels.cli"} <= loaded
+    assert not loaded & {"numpy", "scipy", "sklearn", "numba", "pandas", "matplotlib", "jinja2", "highspy", "joblib"}
+    assert "--help" in asked or "rich" not in loaded
+
+
 def test_a_system_that_does_not_fork_imports_the_package():
     modules_after("import os, random; vars(os).pop('register_at_fork', None); from manykernels import MKLClassifier")
 

@@ -34,11 +34,26 @@ FLOORS = (  # from the ground up; rooms of one floor do not know each other
     {"__main__"},
 )
 
-LATE = {  # imports inside functions that keep scikit-learn from being loaded
+LATE = {  # imports inside functions that keep NumPy and scikit-learn from being loaded: a page of help needs neither
     ("__main__", "cli"),
+    ("cli._talk", "_validation"),
     ("cli.demo", "banks"),
+    ("cli.gkm", "cli._columns"),
+    ("cli.gkm", "cli._data"),
+    ("cli.gkm", "cli._sources"),
     ("cli.gkm", "estimators.lsgkm"),
+    ("cli.gkm", "genome.split"),
+    ("cli.gkm", "strings.word_table"),
+    ("cli.learn", "cli._config"),
+    ("cli.learn", "cli._models"),
+    ("cli.report", "cli._models"),
+    ("cli.report", "estimators.new_data_warning"),
     ("cli.report", "report.describe"),
+    ("cli.use", "cli._columns"),
+    ("cli.use", "cli._config"),
+    ("cli.use", "cli._data"),
+    ("cli.use", "cli._models"),
+    ("cli.use", "estimators.new_data_warning"),
     ("regularizers", "regularizers.weightings"),
 }
 

@@ -19,8 +19,7 @@ import typer
 from typer import Option
 from typer.core import TyperGroup
 
-from .._validation import one_line
-from ..sequences.packing import StrangeLetters
+import manykernels as mk
 
 EXIT_INTERRUPTED = 130
 _RUNNING: ContextVar[dict[str, Any] | None] = ContextVar("running", default=None)
@@ -91,7 +90,7 @@ class Commands(TyperGroup):
         with warnings.catch_warnings():
             said: set[str] = set()  # decisions and predictions of the same data give the same warnings
             warnings.showwarning = lambda message, category, *_: (
-                _say_once(said, message) if issubclass(category, StrangeLetters) or not settings.get("quiet") else None
+                None if settings.get("quiet") and not _is_always_said(category) else _say_once(said, message)
             )
             try:
                 with _heard(), running(settings):
@@ -104,6 +103,10 @@ class Commands(TyperGroup):
                     raise
                 complain(f"manykernels: {sentence(error)}")
                 raise typer.Exit(1) from None
+
+
+def _is_always_said(category: type) -> bool:
+    return issubclass(category, mk.sequences.packing.StrangeLetters)
 
 
 def _say_once(said: set[str], message: Any) -> None:
@@ -174,6 +177,8 @@ def show_rows(title: str, rows: list[dict[str, Any]]) -> None:
 
 
 def _text(value):
+    from .._validation import one_line
+
     return f"{value:.4g}" if isinstance(value, float) else one_line(value)
 
 

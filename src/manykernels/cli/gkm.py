@@ -4,16 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from typer import Argument, Option
 
 import manykernels as mk
 
-from ..genome.split import overlap_groups, places
-from ..strings.word_table import Indefinite
-from ._columns import read_texts
-from ._data import is_number, read_table
-from ._sources import sequence_columns
 from ._talk import Json, Wrong, complain, results, say, show
 from .gkm_use import THEIRS, note_theirs, read_fasta, score
 from .learn import progress, read_C
@@ -93,7 +87,10 @@ def train(asked: TrainOptions) -> None:
 
 def _split(ids, X, y, asked):
     """[(rows to learn, rows to test)] of the folds."""
+    import numpy as np
     from sklearn.model_selection import StratifiedGroupKFold
+
+    from ..genome.split import overlap_groups, places
 
     chromosomes = [place and place[0] for place in places(ids)]
     n_chromosomes = len({*chromosomes} - {None})
@@ -141,6 +138,8 @@ def _names(asked):
 
 def _read_classes(paths):
     """(ids, sequences, 1 of positives and -1 of negatives) of two FASTA files."""
+    import numpy as np
+
     parts = [read_fasta(path) for path in paths]
     texts = [set(map(str, X)) for _, X in parts]
     common = len(texts[0] & texts[1])
@@ -153,8 +152,14 @@ def _read_classes(paths):
     return ids, X, np.repeat([1, -1], [len(X) for _, X in parts])
 
 
-def read_scores(path: str) -> tuple[list[str], Any, np.ndarray]:
+def read_scores(path: str) -> tuple[list[str], Any, Any]:
     """(ids, sequences, numbers) of a table; the ids are its first other column, else the numbers of its rows."""
+    import numpy as np
+
+    from ._columns import read_texts
+    from ._data import is_number, read_table
+    from ._sources import sequence_columns
+
     frame, _ = read_texts(read_table(path))
     texts, numbers = sequence_columns(frame), [name for name in frame.columns if is_number(frame[name])]
     if len(texts) != 1 or len(numbers) != 1:
@@ -212,6 +217,8 @@ def _definite(kernel, X, asked):
     """LS-GKM's kernel where it is positive semidefinite on the sequences, else the nearest one that is everywhere."""
     from sklearn.base import clone
 
+    from ..strings.word_table import Indefinite
+
     try:
         return kernel.resolve(X)
     except Indefinite as error:
@@ -248,6 +255,7 @@ def _or(value, default):
 
 def _validate(model, ids, X, y, folds, asked, path):
     """Write the scores of held-out folds; returns the area under the curve, or correlations."""
+    import numpy as np
     from sklearn.base import clone
 
     scores, fold = np.empty(len(y)), np.zeros(len(y), int)
@@ -264,6 +272,7 @@ def _validate(model, ids, X, y, folds, asked, path):
 
 
 def _measures(y, scores, real):
+    import numpy as np
     from scipy.stats import spearmanr
     from sklearn.metrics import average_precision_score, r2_score, roc_auc_score
 
@@ -274,6 +283,8 @@ def _measures(y, scores, real):
 
 
 def _fit(model, X, y, files):
+    import numpy as np
+
     model.fit(X, y).save(files[0])
     say(f"{files[0]} is written; `manykernels gkm predict NEW.fa {files[0]} OUT` uses it.")
     try:

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from typer import Argument, Option
 
@@ -50,10 +49,10 @@ def predict(
     say(f"{output} is written with {count} scores.")
 
 
-def score(model: Any, X: Any) -> np.ndarray:
+def score(model: Any, X: Any) -> Any:
     """The decisions (n,) of a classifier, or the predictions of a regressor."""
     found = (model.decision_function if hasattr(model, "decision_function") else model.predict)(X)  # as scikit-learn
-    if np.ndim(found) > 1:
+    if found.ndim > 1:
         raise Wrong("The model has several scores for a sequence: use `manykernels predict`.")
     return found
 
@@ -189,6 +188,8 @@ def _explained(test, path, mode):
 
 def _joined(parts: list[Any]) -> Any:
     """One explanation of the sequences of all parts."""
+    import numpy as np
+
     longest = max(part.values.shape[1] for part in parts)
     values = [
         np.pad(p.values, ((0, 0), (0, longest - p.values.shape[1]), (0, 0)), constant_values=np.nan) for p in parts
@@ -225,7 +226,7 @@ def motifs(asked: MotifOptions) -> None:
     found.to_html(page, f"Motifs in {asked.test}")
     _write(table, found.columns, found.columns.values())
     places: dict[str, Any] = found.hits | {
-        "strand": np.where(found.hits["strand"] > 0, "+", "-"),
+        "strand": ["+" if strand > 0 else "-" for strand in found.hits["strand"]],
         "sequence": [ids[int(i)] for i in found.hits["sequence"]],
     }
     _write(hits, ["id", *list(places)[1:]], places.values())

@@ -2,15 +2,16 @@
 
 import sys
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 import manykernels as mk
 
-from ._config import SETTINGS
-from ._models import Job, estimator, prepare
 from ._talk import Json, Wrong, check_output, is_quiet, say, show
+
+if TYPE_CHECKING:
+    from ._models import Job
 
 Data = Annotated[
     str, Argument(help="CSV, TSV, FASTA (.gz), Parquet, NPZ, a folder of tables with ids, or - for stdin.")
@@ -69,6 +70,8 @@ class FitOptions(Learned):
 
 def fit(asked: FitOptions) -> None:
     """Learn a model and the weights of its kernels from a table, and write the model to a file."""
+    from ._models import estimator, prepare
+
     output = asked.output
     if output == "-":
         raise Wrong("-o - would write a model to the terminal: give a path, for example -o model.mk.")
@@ -101,6 +104,8 @@ class CVOptions(Learned):
 
 def cv(asked: CVOptions) -> None:
     """Score candidates for C and p by cross-validation."""
+    from ._models import estimator, prepare
+
     Cs, ps = _numbers(asked.C, "-C"), _numbers(asked.p, "-p")
     job = prepare(asked.data, asked.config, settings_of(asked) | {"C": None, "p": None})
     if job.task == "one-class":
@@ -130,7 +135,7 @@ def _calibration(job, wanted):
     return {} if job.settings.get("loss") == "logistic" else {"calibrate": "sigmoid"}
 
 
-def summary(job: Job, model: Any) -> dict[str, Any]:
+def summary(job: "Job", model: Any) -> dict[str, Any]:
     """The main numbers of a fit."""
     names, _, shares = mk.inspect.tables.top_weights(model, 10)
     return {
@@ -170,6 +175,8 @@ def verbose() -> bool | str:
 
 def settings_of(asked: Any) -> dict[str, Any]:
     """The settings that options give; --event, --time and --strata are the target EVENT,TIME[,STRATA] of a task."""
+    from ._config import SETTINGS
+
     given = {name: value for name, value in vars(asked).items() if name in (*SETTINGS, "labels", "groups")}
     names = [asked.event, asked.time] + ([] if asked.strata is None else [asked.strata])
     if names == [None, None]:

@@ -1,6 +1,5 @@
 """`report`: write the page of a saved model, measured on data."""
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -11,20 +10,6 @@ from typer import Option
 
 import manykernels as mk
 
-from ..estimators.new_data_warning import tell_news
-from ._models import (
-    CATEGORY,
-    as_classes,
-    covariates_of,
-    estimator,
-    only_label,
-    prepare,
-    read_for,
-    read_model,
-    split_groups,
-    target_of,
-    unused,
-)
 from ._talk import Json, Wrong, check_output, running, say
 from .learn import Data, Groups, Id, Labels, Target, progress
 from .use import Model, columns_of
@@ -55,6 +40,9 @@ class PageOptions:
 def report(asked: PageOptions) -> None:
     """Write one HTML page on a model: what it learned, how certain the findings are, and which columns matter."""
     from sklearn.base import is_outlier_detector
+
+    from ..estimators.new_data_warning import tell_news
+    from ._models import as_classes, covariates_of, only_label, read_for, read_model, split_groups, target_of
 
     output = asked.output
     if output == "-":
@@ -105,6 +93,7 @@ def report(asked: PageOptions) -> None:
 def _describe(facts, model, frame, truth, targets):
     """Replace the facts on the data by those of the original columns, and list the unused ones."""
     from ..report.describe import describe_data
+    from ._models import unused
 
     plain = frame.drop(columns=[target for target in targets if target in frame.columns])
     facts["data"] = describe_data(model, plain, truth)
@@ -122,6 +111,8 @@ def _rows(text):
 
 def _commands(fitted, model, data, output, where, asked):
     """The commands that repeat the report into new files, with the checksums of the model and the data."""
+    import hashlib
+
     lines = ["# the data came from a pipe, which - stands for"] if data == "-" else []
     again, fit = _beside(model), _fit(fitted, data, where)
     if fit:
@@ -144,6 +135,8 @@ def _commands(fitted, model, data, output, where, asked):
 def _fit(fitted, data, where):
     """The command that fits the model to the data, or "" if `fit` would choose other kernels."""
     from sklearn.base import is_classifier, is_outlier_detector
+
+    from ._models import CATEGORY, estimator, prepare
 
     if data == "-":
         return ""

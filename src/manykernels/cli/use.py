@@ -10,11 +10,6 @@ from typer import Argument, Option
 
 import manykernels as mk
 
-from ..estimators.new_data_warning import tell_news
-from ._columns import encode, read_texts, suggest
-from ._config import KERNELS, STRINGS, kernel_class, kinds_of, parameters, write_config
-from ._data import read_data
-from ._models import as_classes, covariates_of, only_label, read_for, read_model, split_target, target_of
 from ._talk import Json, Wrong, check_output, pandas, say, show
 from .learn import Data, Id, Labels, Target, Task, coefficients
 
@@ -29,6 +24,8 @@ def predict(
     json: Json = False,
 ) -> None:
     """Predict new examples: one row each, with decision values, and probabilities if the model has them."""
+    from ._models import covariates_of, read_for, read_model
+
     over = "" if output == "-" or output.startswith("/dev/") else check_output(output, model, data)
     fitted = read_model(model)
     frame = read_for(fitted, data, id, unique=False)
@@ -44,6 +41,9 @@ def predict(
 
 def columns_of(model: Any, frame: Any) -> Any:
     """The columns that a model uses; an error if one has empty rows and its kernel does not accept them."""
+    from ._columns import encode
+    from ._config import kinds_of
+
     X = encode(frame, list(model.feature_names_in_), kinds_of(model.kernels))
     specs = [mk.kernels.spec.as_spec(spec) for spec in model.kernels] if isinstance(model.kernels, list) else []
     whole = [spec for spec in specs if spec.missing == "error" and spec.kernel.reads != "anything"]
@@ -89,6 +89,8 @@ def score(
     from sklearn.base import is_outlier_detector, is_regressor
     from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, r2_score
 
+    from ._models import as_classes, covariates_of, only_label, read_for, read_model, target_of
+
     fitted = read_model(model)
     if is_outlier_detector(fitted):
         raise Wrong(f"{model} is a one-class model, which has no score: use predict.")
@@ -118,6 +120,8 @@ def inspect(
     json: Json = False,
 ) -> None:
     """Show the weights, the gap and the settings of a model; with data, also the relevance of each source."""
+    from ._models import only_label, read_for, read_model
+
     fitted = read_model(model)
     names, weights, shares = mk.inspect.tables.top_weights(fitted, top)
     settings = {name: v for name, v in fitted.get_params(deep=False).items() if name in ("loss", "C", "nu")}
@@ -149,6 +153,9 @@ def inspect(
 def _relevance(model, frame, target):
     from sklearn.base import is_outlier_detector
 
+    from ..estimators.new_data_warning import tell_news
+    from ._models import as_classes, covariates_of, target_of
+
     if is_outlier_detector(model):
         raise Wrong("A one-class model has no targets, which relevance needs: leave the data out.")
     y, X = as_classes(model, target_of(model, frame, target)), columns_of(model, frame)
@@ -174,6 +181,11 @@ def init(
     force: Annotated[bool, Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a commented TOML file of kernels for the columns of a table, which you can edit and give to fit."""
+    from ._columns import read_texts, suggest
+    from ._config import write_config
+    from ._data import read_data
+    from ._models import split_target
+
     over = ""
     if output != "-":
         over = check_output(output, data, labels)
@@ -190,6 +202,8 @@ def init(
 
 def kernels(json: Json = False) -> None:
     """List the kernels that a configuration may name, with their parameters."""
+    from ._config import KERNELS, STRINGS, kernel_class, parameters
+
     rows = []
     for name in (*KERNELS, *STRINGS):
         cls = kernel_class(name)
