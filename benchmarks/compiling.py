@@ -85,7 +85,7 @@ def views():
     import manykernels as mk
 
     X, y = load_breast_cancer(return_X_y=True)
-    data = mk.Views(first=X[:, :10], second=X[:, 10:])
+    data = {"first": X[:, :10], "second": X[:, 10:]}
     mk.MKLClassifier().fit(data, y).predict(data)
 
 
