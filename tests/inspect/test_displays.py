@@ -24,7 +24,7 @@ from manykernels.inspect import (  # noqa: E402
     WeightsDisplay,
 )
 from manykernels.kernels import RBF, Linear, alignment  # noqa: E402
-from manykernels.regularizers import EmpiricalBayes, Uniform  # noqa: E402
+from manykernels.regularizers import EmpiricalBayes  # noqa: E402
 
 X, LABELS = load_wine(return_X_y=True)
 X = scale(X)
@@ -130,8 +130,6 @@ def test_relevance_stands_beside_the_weights(two):
     own = WeightsDisplay.from_relevance(found, ax=axes[1])
     assert own.figure_ is axes[1].figure and not axes[1].axison
     np.testing.assert_allclose(widths(own.ax_), np.sort(found.weights[found.of_kind("source")])[::-1])
-    with pytest.raises(ValueError, match="relevance has no row 'other'"):
-        WeightsDisplay(["other"], [1.0], relevance=found).plot()
     assert found.plot(top=1).get_title(loc="right") == "1 of 2 sources"
     kernels = found.of_kind("kernel")
     told = [label.get_text() for label in found.plot(kind="kernel").get_yticklabels()]
@@ -140,16 +138,11 @@ def test_relevance_stands_beside_the_weights(two):
         assert text.startswith(found.names[m][:20]) and text.endswith(f"({found.weights[m]:.0%} of weight)")
 
 
-def test_weights_stand_at_the_value_of_their_parameter(two, many):
+def test_weights_stand_at_the_value_of_their_parameter(two, three):
     shown = WeightsAlongDisplay.from_estimator(two)
     (line,) = shown.ax_.get_lines()
     assert line.get_xdata().tolist() == [0.3, 3.0]
     np.testing.assert_allclose(line.get_ydata(), shares(two)[0, :2])
-    assert shown.ax_.get_title(loc="right") == f"{shares(two)[0, 2]:.0%} of the weight is on kernels without it"
-    shown = WeightsAlongDisplay.from_estimator(many, top=99)
-    drawn = sum(line.get_ydata().sum() for line in shown.ax_.get_lines())
-    assert drawn == pytest.approx(1.0) and shown.ax_.get_xscale() == "log"
-    three = MKLClassifier(KERNELS, regularizer=1.5).fit(X, LABELS)
     line = WeightsAlongDisplay.from_estimator(three, output=2).ax_.get_lines()[0]
     np.testing.assert_allclose(line.get_ydata(), shares(three)[2, :2])
 
@@ -166,17 +159,6 @@ def test_the_heat_map_shows_centred_alignments(two):
     np.testing.assert_allclose(widths(shown.axes_[0, 1]), np.array(target)[shown.order], atol=1e-5)
     assert labels(shown.ax_) == [two.kernel_names_[m] for m in shown.order]
     assert AlignmentDisplay.from_estimator(two, X).axes_.shape == (1, 1)
-    some = AlignmentDisplay.from_estimator(two, X, Y, max_examples=50)
-    assert not np.allclose(some.alignments, want, atol=1e-3)
-
-
-def test_a_heat_map_leaves_the_fitted_model_as_it_was():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=[f"c{i}" for i in range(X.shape[1])])
-    model = MKLClassifier(KERNELS).fit(frame, Y)
-    before = {name: id(value) for name, value in vars(model).items()}
-    AlignmentDisplay.from_estimator(model, frame, Y)
-    assert {name: id(value) for name, value in vars(model).items()} == before
 
 
 def test_alike_kernels_are_neighbours():
@@ -205,11 +187,8 @@ def test_a_path_is_drawn_against_C_and_against_the_norm():
 def test_convergence_is_the_gap_of_each_step_of_each_class(three):
     shown = ConvergenceDisplay.from_estimator(three, against="steps", top=2)
     drawn = sorted(tuple(line.get_ydata()) for line in shown.ax_.get_lines() if line.get_linewidth() == 1.3)
-    gaps = [tuple(s["gap"] for s in three.history_ if s["class"] == label) for label in range(3)]
-    assert drawn == sorted(gaps) and shown.ax_.get_yscale() == "log"
+    assert drawn == sorted(tuple(s["gap"] for s in three.history_ if s["class"] == label) for label in range(3))
     assert shown.ax_.get_title(loc="right") == "2 of 3 classes named, the slowest; the others grey"
-    other = ConvergenceDisplay.from_estimator(three, against="steps", name="again", ax=shown.ax_)
-    assert other.ax_ is shown.ax_ and "again, class 0" in shown.ax_.get_legend_handles_labels()[1]
     bayes = MKLRegressor(KERNELS, loss="squared", regularizer=EmpiricalBayes("learn")).fit(X, X[:, 0])
     assert ConvergenceDisplay.from_estimator(bayes).ax_.get_ylabel() == "distance from stationary"
 
@@ -231,17 +210,6 @@ def test_stacked_parts_sum_to_the_decision(two, three, top):
     np.testing.assert_allclose(shown.decisions, moved.decision_function(X[[5, 150]]).max(axis=1))
     one = DecisionDisplay.from_estimator(three, X, output=1)
     np.testing.assert_allclose(one.decisions, three.decision_function(X[:10])[:, 1])
-
-
-def test_reliability_is_the_frequency_in_bins():
-    rng = np.random.default_rng(0)
-    p = rng.uniform(size=4000)
-    shown = ReliabilityDisplay.from_predictions(rng.uniform(size=4000) < p, p, n_bins=8)
-    assert shown.counts.tolist() == [500] * 8
-    assert (shown.low < shown.mean).all() and (shown.mean < shown.high).all()
-    np.testing.assert_allclose(shown.ax_.get_lines()[0].get_ydata(), shown.frequency)
-    single = ReliabilityDisplay(np.full(9, 0.5), np.arange(9) < 3)
-    assert single.counts.tolist() == [9] and single.frequency[0] == pytest.approx(1 / 3)
 
 
 def test_reliability_takes_probabilities_where_there_are_any(two, three):
@@ -312,21 +280,7 @@ def test_what_cannot_be_shown_is_refused(two, three, call, said):
         call(two, three)
 
 
-def test_a_search_of_ours_shows_its_best_model_and_what_is_around_a_model_is_refused(two):
-    from sklearn.model_selection import GridSearchCV
-
+def test_a_search_of_ours_shows_its_best_model():
     search = MKLClassifierCV(KERNELS, Cs=[1.0], cv=2).fit(X, Y)
-    shown = WeightsDisplay.from_estimator(search, by="source")
-    assert sum(widths(shown.ax_)) == pytest.approx(1.0)
     own = np.sort(shares(search.best_estimator_)[0])[::-1]
     np.testing.assert_allclose(widths(WeightsDisplay.from_estimator(search).ax_), own)
-    np.testing.assert_allclose(
-        AlignmentDisplay.from_estimator(search, X, Y).alignments, AlignmentDisplay.from_estimator(two, X, Y).alignments
-    )
-    around = GridSearchCV(MKLClassifier(KERNELS), {"C": [1.0]}, cv=2).fit(X, Y)
-    looks = [WeightsDisplay, WeightsAlongDisplay, ConvergenceDisplay]
-    for call in [*(look.from_estimator for look in looks), lambda m: AlignmentDisplay.from_estimator(m, X, Y)]:
-        with pytest.raises(ValueError, match="give best_estimator_, or the last step of the pipeline"):
-            call(around)
-    uniform = MKLClassifier(KERNELS, regularizer=Uniform()).fit(X, Y)
-    assert len(set(widths(WeightsDisplay.from_estimator(uniform).ax_))) == 1

@@ -10,7 +10,6 @@ from manykernels.strings import (
     Degree,
     GappedKmer,
     Mismatch,
-    Sequences,
     Spectrum,
     WeightedDegree,
     WeightedDegreeShift,
@@ -69,7 +68,7 @@ def check_mutagenesis(model, X, decide=None, **options):
 @pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
 @pytest.mark.parametrize("name", KERNELS)
 def test_mutagenesis_is_the_decision_of_mutated_copies(name, normalize):
-    """Issue 14, build 5: every kernel, normalised or not, trained by pairs."""
+    """Every kernel, normalised or not, trained by pairs."""
     model = MKLClassifier([KERNELS[name]], C=1.0, normalize=normalize).fit(X, y)
     check_mutagenesis(model, NEW)
 
@@ -223,7 +222,7 @@ GKM = {
 @pytest.mark.parametrize("normalize", ["spherical", "multiplicative"])
 @pytest.mark.parametrize("name", GKM)
 def test_gkmexplain_is_the_sum_over_pairs_of_windows_and_complete(name, normalize):
-    """Issue 14, build 5: modes 0 to 4 of all types; mode 0 and the base sum to the decision."""
+    """Modes 0 to 4 of all types; mode 0 and the base sum to the decision."""
     kernel = GKM[name]
     model = MKLClassifier([kernel], C=1.0, normalize=normalize).fit(X, y)
     for mode in range(5):
@@ -263,7 +262,7 @@ SV
 
 @pytest.mark.parametrize("kind", ["gkm_cnt", "gkm_estfull", "gkm_esttrunc", "gkmrbf", "wgkm", "wgkmrbf"])
 def test_loaded_models_of_lsgkm_are_complete(kind, tmp_path):
-    """Issue 14, build 5: the values of mode 0 sum to score + rho, and with gamma up to exp(−gamma) Σ coef, here 0."""
+    """The values of mode 0 sum to score + rho, and with gamma up to exp(−gamma) Σ coef, here 0."""
     more = "gamma 1.5\n" * kind.endswith("rbf") + "M 5\nH 3.0\n" * kind.startswith("w")
     (tmp_path / "m.txt").write_text(TEXT.format(kind=kind, more=more))
     model = load(tmp_path / "m.txt")
@@ -287,23 +286,6 @@ def test_files(tmp_path):
     np.testing.assert_allclose([float(line[1]) for line in lines], found.decision, rtol=1e-5)
     read = [[float(v) for v in place.split(",")] for place in lines[3][2].split(";")]
     np.testing.assert_allclose(read, found.values[3, :, :6].sum(axis=0), rtol=1e-5, atol=1e-12)
-    with pytest.raises(ValueError, match="ids has 1 names"):
-        found.to_gkmexplain(tmp_path / "scores.txt", ids=["a"])
-    mode0 = inspect.explain_sequences(model, NEW, "gkmexplain")
-    with pytest.raises(ValueError, match="mode=1"):
-        mode0.to_modisco(tmp_path / "ohe.npz", tmp_path / "shap.npz")
-
-
-def test_tracks_have_the_letters_of_the_sequence():
-    model = MKLClassifier([GappedKmer(4, 2), Spectrum(2)], C=1.0, regularizer=2).fit(X, y)
-    ax = inspect.explain_sequences(model, NEW, "gkmexplain").plot(1, start=3, stop=9)
-    assert len(ax.patches) == 6 and ax.get_xlim() == (2.4, 8.6)
-    found = inspect.explain_sequences(model, NEW, by_kernel=True)
-    axes = found.plot(-1, hypothetical=True)
-    assert len(axes) == 2 and axes[1].get_xlabel() == "position"
-    for wrong in (dict(i=3), dict(i=0.5), dict(i=0, start=16)):
-        with pytest.raises(ValueError):
-            found.plot(**wrong)
 
 
 FRAME = pd.DataFrame({"s": X, "a": rng.normal(size=40), "b": rng.normal(size=40)})
@@ -334,33 +316,3 @@ def test_what_is_new_is_told_and_what_no_kernel_needs_may_be_missing():
         model = MKLClassifier(kernels, C=1.0).fit(VIEWS | {"one": np.zeros((40, 1))}, y)
     found = inspect.explain_sequences(model, VIEWS)
     np.testing.assert_allclose(found.decision, model.decision_function(VIEWS), atol=1e-12)
-
-
-def test_errors_name_the_cure():
-    model = MKLClassifier([WeightedDegree(3), Spectrum(2)], C=1.0, regularizer=2).fit(X, y)
-    with pytest.raises(ValueError, match=r"WeightedDegree.*mutagenesis"):
-        inspect.explain_sequences(model, NEW, "gkmexplain")
-    with pytest.raises(ValueError, match="method"):
-        inspect.explain_sequences(model, NEW, "shap")
-    with pytest.raises(ValueError, match="mode=1 is for"):
-        inspect.explain_sequences(model, NEW, mode=1)
-    with pytest.raises(ValueError, match="mode"):
-        inspect.explain_sequences(model, NEW, "gkmexplain", mode=5)
-    numbers = rng.normal(size=(40, 3))
-    with pytest.raises(ValueError, match="no kernel on sequences"):
-        inspect.explain_sequences(MKLClassifier([RBF()]).fit(numbers, y), numbers)
-    with pytest.raises(ValueError, match="precomputed"):
-        inspect.explain_sequences(MKLClassifier("precomputed").fit((numbers @ numbers.T)[:, :, None], y), numbers)
-    model = MKLClassifier([Mismatch(2, 1)], C=1.0).fit(X, y)
-    with pytest.raises(ValueError, match="without a common letter"):
-        inspect.explain_sequences(model, NEW, "gkmexplain")
-    model = MKLClassifier([GappedKmer(5, 3)], C=1.0).fit(X, y)
-    with pytest.raises(ValueError, match="unknown letters"):
-        inspect.explain_sequences(model, ["ACGTNACGT"], "gkmexplain")
-    model = MKLClassifier([("s", Spectrum(2), "s"), ("t", Spectrum(2), "t")], C=1.0).fit({"s": X, "t": X}, y)
-    with pytest.raises(ValueError, match="'s', 't'"):
-        inspect.explain_sequences(model, {"s": NEW, "t": NEW})
-    one = inspect.explain_sequences(model, {"s": NEW, "t": NEW}, view="t")
-    expected = mutated(lambda Z: model.decision_function({"s": [NEW[0]] * len(Z), "t": Z}), NEW[0])
-    np.testing.assert_allclose(one.values[0], expected, atol=1e-9)
-    assert one.sequences == Sequences.encode(NEW)

@@ -17,7 +17,7 @@ CODE = np.digitize(X[:, 0] + 0.2 * rng.normal(size=60), [-0.5, 0.8])
 
 @pytest.mark.parametrize("names", ["abc", "bca", "cab"])
 def test_the_gap_of_a_fold_is_the_largest_of_its_classes(names):
-    """Issue 11, point 24. Classes are solved in the order of their names, so that the worst stands at each place."""
+    """Classes are solved in the order of their names, so that the worst stands at each place."""
     model = MKLClassifier([("k", RBF(0.5)), ("l", RBF(5.0))], tol=1e-9, max_iter=2, C=1.0)
     y, cut = np.array(list(names))[CODE], (np.arange(40), np.arange(40, 60))
     with warnings.catch_warnings():

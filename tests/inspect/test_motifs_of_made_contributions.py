@@ -85,7 +85,7 @@ def test_motifs_are_named_by_their_total_contribution_and_found_at_their_places(
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("most", [1, -1], ids=["ahead", "turned"])
 def test_the_letters_of_a_motif_are_those_of_its_own_hits_on_their_strands(most, sign):
-    """Issue 18: the motif is drawn on the strand of most of its hits, and its ends are not alike."""
+    """The motif is drawn on the strand of most of its hits, and its ends are not alike."""
     texts, tracks, _ = planted({"TTGACTCA" if most > 0 else turned("TTGACTCA"): sign})
     motifs = find_motifs(explanation(texts, tracks))
     for motif in motifs:
@@ -114,9 +114,6 @@ def test_one_strand_window_and_numbers_of_seqlets_and_motifs():
     assert len(find_motifs(given, max_motifs=1)) == 1 and len(find_motifs(given, min_seqlets=49)) == 0
     assert len(find_motifs(given, min_seqlets=48)) == 2
     assert [motif.width for motif in find_motifs(given, window=5)] == [8, 8]  # a motif may be longer than a window
-    for wrong, said in ((dict(max_motifs=0), "max_motifs"), (dict(min_seqlets=1), "min_seqlets")):
-        with pytest.raises(ValueError, match=said):
-            find_motifs(given, **wrong)
 
 
 def test_top_words_are_ordered_by_how_far_and_how_often_they_stand_out():
@@ -265,11 +262,7 @@ def test_the_page_and_the_picture_have_the_figures_of_each_motif(tmp_path):
     assert [[row[k] for k in (0, 3, 4, 5, 6)] for row in rows[1:3]] == [
         ["a", "3", "2", "-0.3", "1.0e-09"], ["b", "2", "2", "+1", "1.0e-09"]]  # fmt: skip
     assert ["a", "b", "+8", "1", "1"] in rows and page.count("<svg") == 4
-    axes = found.plot()
-    for (left, right), one in zip(axes, found, strict=True):
-        for ax in (left, right):
-            middles = sorted({round(patch.get_path().get_extents().x0 + 0.46) for patch in ax.patches})
-            assert middles == list(range(1, one.width + 1)) and ax.get_xlim() == (0.4, 6.6)
+    for (_, right), one in zip(found.plot(), found, strict=True):
         assert right.get_title(loc="right") == f"{len(one)} seqlets in {one.n_sequences} sequences"
         bits = one.information(found.background)
         P = one.probabilities

@@ -29,7 +29,7 @@ def printed(*things):
 
 
 def test_tables_for_rich_have_whole_names():
-    """Issue 18, point 5: rich took names in square brackets for markup."""
+    """Rich took names in square brackets for markup."""
     model = MKLClassifier([(name, RBF(), [k]) for k, name in enumerate(NAMES)], C=1.0).fit(X, y)
     rows = printed(weights_table(model)).splitlines()
     for name in SHOWN:

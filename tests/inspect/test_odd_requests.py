@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
+from manykernels import MKLClassifier, MKLRegressor
 from manykernels.inspect import bootstrap_weights, relevance, suggest
 from manykernels.kernels import RBF, Constant, GaussianProcess, Linear
 
@@ -18,7 +18,7 @@ KERNELS = [("line", Linear()), ("near", RBF())]
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
 def test_relevance_takes_every_sparse_format(form):
-    """Issue 11, second generator: fit takes all seven, relevance and report took four."""
+    """Fit takes all seven, relevance and report took four."""
     S = scipy.sparse.csr_matrix(X)
     model = MKLClassifier(KERNELS, C=1.0)
     found, same = (relevance(model, data, y, cv=2, n_permutations=1) for data in (S.asformat(form), S))
@@ -26,7 +26,7 @@ def test_relevance_takes_every_sparse_format(form):
 
 
 def test_a_suggestion_with_a_constant_kernel():
-    """Issue 11, second generator: a constant kernel has no alignment; NumPy warned of 0/0, and redundancy was NaN."""
+    """A constant kernel has no alignment; NumPy warned of 0/0, and redundancy was NaN."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         found = suggest(X, y, [*KERNELS, ("one", Constant())], Cs=[1.0], cv=2)
@@ -34,22 +34,14 @@ def test_a_suggestion_with_a_constant_kernel():
 
 
 def test_a_suggestion_for_targets_in_a_column():
-    """Issue 11, second generator: fit takes y (n, 1), and so does suggest."""
+    """Fit takes y (n, 1), and so does suggest."""
     column, flat = (suggest(X, t, KERNELS, Cs=[1.0], cv=2) for t in (y[:, None], y))
     np.testing.assert_array_equal(column.alignments, flat.alignments)
 
 
-def test_a_bootstrap_of_a_search_says_what_to_give():
-    """Issue 11, second generator: it said "Invalid parameter 'checkpoint'"."""
-    search = MKLClassifierCV(KERNELS, Cs=[1.0], regularizer=[1], cv=2).fit(X, y)
-    with pytest.raises(ValueError, match="best_estimator_"):
-        bootstrap_weights(search, X, y, n_boot=2)
-    assert bootstrap_weights(search.best_estimator_, X, y, n_boot=2).shape == (2, 2)
-
-
 @pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, pd.DataFrame])
 def test_samples_of_a_bootstrap_have_the_kernels_that_are_chosen_for_all_examples(form):
-    """Issue 11, second generator: a sample without the one true entry of a column had a kernel less, and NumPy's error
+    """A sample without the one true entry of a column had a kernel less, and NumPy's error
     spoke of an inhomogeneous shape."""
     table = np.zeros((12, 4))
     table[:, 0], table[[1, 5, 7], [1, 2, 3]] = np.arange(12), 1.0
@@ -61,7 +53,7 @@ def test_samples_of_a_bootstrap_have_the_kernels_that_are_chosen_for_all_example
 
 
 def test_a_path_takes_the_targets_that_fit_takes():
-    """Issue 11, second generator: several labels or targets were refused by path alone."""
+    """Several labels or targets were refused by path alone."""
     Y = np.column_stack([y, X[:, 1] > 0]).astype(int)
     path = MKLClassifier(KERNELS, multi_class="shared").path(X, Y, Cs=[0.1, 1.0])
     single = MKLClassifier(KERNELS, multi_class="shared", C=1.0).fit(X, Y)
@@ -70,7 +62,7 @@ def test_a_path_takes_the_targets_that_fit_takes():
 
 
 def test_a_gaussian_process_kernel_says_that_it_needs_dense_data():
-    """Issue 11, second generator: it said "XB must be a 2-dimensional array"."""
+    """It said "XB must be a 2-dimensional array"."""
     from sklearn.gaussian_process.kernels import Matern
 
     with pytest.raises(ValueError, match=r"X.toarray\(\)"):
@@ -78,12 +70,12 @@ def test_a_gaussian_process_kernel_says_that_it_needs_dense_data():
 
 
 def test_a_memory_limit_may_be_a_whole_float():
-    """Issue 11, second generator: 1e9 bytes are bytes, as the signature says."""
+    """1e9 bytes are bytes, as the signature says."""
     assert MKLClassifier(KERNELS, memory_limit=1e9).fit(X, y).kernel_weights_.shape == (2,)
 
 
 def test_what_is_left_of_weights_may_be_tiny():
-    """Issue 11, second generator: a source of all weight goes, and the ratio of the sums overflowed."""
+    """A source of all weight goes, and the ratio of the sums overflowed."""
     from manykernels.inspect.fold import _without
     from manykernels.solution import Solution
 
@@ -97,7 +89,7 @@ def test_what_is_left_of_weights_may_be_tiny():
 
 
 def test_an_empty_sparse_table_is_refused_by_name():
-    """Issue 11, second generator: sums of no entries are integers, and NumPy could not divide into them."""
+    """Sums of no entries are integers, and NumPy could not divide into them."""
     with pytest.raises(ValueError, match="no kernel varies"):
         MKLClassifier([Linear()], normalize=None, solver="interior").fit(scipy.sparse.csr_matrix((4, 3)), [0, 1, 0, 1])
 
@@ -105,7 +97,7 @@ def test_an_empty_sparse_table_is_refused_by_name():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("seed", range(3))
 def test_tables_with_columns_that_a_fold_lacks_have_relevance_and_a_page(seed):
-    """Issue 11, second generator. Kernels are chosen on all examples, so that every fold has the same ones."""
+    """Kernels are chosen on all examples, so that every fold has the same ones."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"a": rng.choice(["red", "blue", "green"], 12), "b": rng.choice(["x", "y"], 12)})
     frame["c"] = np.where(np.arange(12) < 3, rng.normal(size=12), np.nan)

@@ -152,10 +152,15 @@ def test_tracks_turn_with_their_strand_and_overlap_as_means(tmp_path, monkeypatc
         found.to_bigwig(tmp_path / "a.bw", ["chr2:0-6", "chr2:14-18"], {"chr2": 17})
 
 
-def test_files_of_motifs_have_the_background_and_the_seqlets(tmp_path):
+def test_files_of_motifs_have_the_background_the_seqlets_and_the_probabilities(tmp_path):
     P = rng.dirichlet(np.ones(4), 3)
     one = Motif("m", "ACGT", P, P, np.array([1, 1, 4]), np.arange(3), np.ones(3), np.ones(3), 2.5e-8)
-    Motifs([one], "ACGT", np.array([0.4, 0.1, 0.2, 0.3]), 9, 7, False).to_meme(tmp_path / "m.meme")
-    lines = (tmp_path / "m.meme").read_text().splitlines()
-    assert "A 0.40000 C 0.10000 G 0.20000 T 0.30000" in lines and not any("strands" in line for line in lines)
-    assert "letter-probability matrix: alength= 4 w= 3 nsites= 3 E= 2.5e-08" in lines
+    for both in (False, True):
+        Motifs([one], "ACGT", np.array([0.4, 0.1, 0.2, 0.3]), 9, 7, both).to_meme(tmp_path / "m.meme")
+        lines = (tmp_path / "m.meme").read_text().splitlines()
+        assert ("strands: + -" in lines) == both
+    assert (lines[0], lines[2]) == ("MEME version 4", "ALPHABET= ACGT")
+    assert "A 0.40000 C 0.10000 G 0.20000 T 0.30000" in lines
+    at = lines.index(f"MOTIF m {one.consensus}")
+    assert lines[at + 1] == "letter-probability matrix: alength= 4 w= 3 nsites= 3 E= 2.5e-08"
+    np.testing.assert_allclose([list(map(float, line.split())) for line in lines[at + 2 : at + 5]], P, atol=1e-6)

@@ -81,17 +81,6 @@ def test_one_of_two_views_of_sequences_is_explained_beside_covariates_and_classe
         inspect.explain_sequences(model, new, label="v", covariates=Z[6:9])
 
 
-def test_columns_without_weight_lose_nothing_and_keep_their_rows():
-    X = rng.normal(size=(60, 3))
-    model = MKLRegressor([(f"k{k}", Linear(), [k]) for k in range(3)], C=1.0, regularizer=1)
-    found = column_relevance(model, X, X[:, 1], cv=KFold(3))
-    assert found.names == ["column 0", "column 1", "column 2"] and found.kinds == ["column"] * 3
-    permute = found.measure("permute")
-    assert permute.mean[1] > 0.5 and not permute.mean[[0, 2]].any() and not permute.se[[0, 2]].any()
-    np.testing.assert_allclose(found.weights, [0, 1, 0], atol=1e-12)
-    np.testing.assert_allclose(found.score_permuted[:, 0], found.score_all)
-
-
 def test_fits_that_stop_early_are_counted_in_a_warning():
     X = rng.normal(size=(60, 4))
     y = X[:, 0] + np.sin(X[:, 1]) + 0.1 * rng.normal(size=60)
@@ -226,7 +215,7 @@ def test_positions_of_sparse_tables_are_permuted_column_by_column():
 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_an_absent_column_of_a_gower_kernel_equals_that_of_the_support(intercept):
-    """Issue 11, point 24. By brute force over all sets of columns; without an intercept Σa is not 0."""
+    """By brute force over all sets of columns; without an intercept Σa is not 0."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3))
     model = MKLRegressor([Gower()], C=1.0, fit_intercept=intercept).fit(X, X @ [1, 2, -1] + np.abs(X[:, 0]))

@@ -13,9 +13,8 @@ from manykernels.inspect._interchangeable import find_groups
 from manykernels.inspect.relevance_result import Relevance
 from manykernels.inspect.sources import (
     Row,
-    default_sources,
 )
-from manykernels.kernels import RBF, Categorical, KernelList, Linear
+from manykernels.kernels import RBF, Categorical, Linear
 
 rng = np.random.default_rng(21)
 
@@ -80,27 +79,8 @@ def test_groups_have_a_joint_drop_above_the_sum_of_their_drops(monkeypatch):
     assert groups_of([-0.01] * 3, [0.1, 0.3, 0.2], lambda own: lose[len(own)], near) == [["s1", "s2"]]
 
 
-def test_targets_and_scores_that_do_not_fit_are_refused():
-    X, model = rng.normal(size=(12, 2)), MKLRegressor([Linear()], C=1.0)
-    for wrong in (np.zeros(11), np.zeros(13), np.zeros((12, 2, 2))):
-        with pytest.raises(ValueError, match="for 12 examples"):
-            relevance(model, X, wrong, cv=2)
-    with pytest.raises(ValueError, match="scoring gave nan on a fold of 6 examples"):
-        relevance(model, X, X[:, 0], cv=2, scoring=lambda *own: np.nan)
-
-
-def test_sources_without_a_common_name_have_that_of_their_first_kernel():
-    views = {"v": rng.normal(size=(8, 4))}
-    specs = [("p", RBF(1.0), ("v", [0])), ("q", RBF(0.1), ("v", [0])), ("r", Linear(), ("v", [1, 2]))]
-    kernels = KernelList.from_spec(specs, views)
-    found = {name: which.tolist() for name, which in default_sources(kernels, kernels.names).items()}
-    assert found == {"p": [0, 1], "r": [2]}
-    kernels.chosen = "by us"  # the kernels of "auto" belong to their view
-    assert list(default_sources(kernels, kernels.names).values())[0].tolist() == [0, 1, 2]
-
-
 def test_rounding_does_not_choose_between_equal_classes():
-    """Issue 11, point 1. The hinge loss gives −1 to each class where none has half of the examples of a category."""
+    """The hinge loss gives −1 to each class where none has half of the examples of a category."""
     rng = np.random.default_rng(7)
     kind = np.repeat([0, 1, 2, 3, 4], [20, 20, 20, 20, 30])
     site = np.where(rng.random(110) < 0.4, kind, rng.integers(0, 5, 110))

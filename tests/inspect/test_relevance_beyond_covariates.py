@@ -1,14 +1,13 @@
-"""Relevance with covariates: what a source is worth beyond them. Issue 15, point 1, and its must-show 1."""
+"""Relevance with covariates: what a source is worth beyond them."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from manykernels import MKLClassifier, MKLRegressor
-from manykernels.inspect import bootstrap_weights, explain_sequences, relevance
+from manykernels.inspect import bootstrap_weights, relevance
 from manykernels.inspect.displays.decision_display import DecisionDisplay
 from manykernels.kernels import Linear
-from manykernels.strings import GappedKmer
 
 KERNELS = [("genes", Linear(), [0, 1, 2]), ("proteins", Linear(), [3, 4, 5])]
 
@@ -39,14 +38,6 @@ def test_a_source_that_only_carries_the_batch_is_worth_nothing_beyond_it(kind, s
     assert beyond.score_nothing.mean() > plain.score_nothing.mean() + 0.1  # the batch alone predicts
     assert "beyond the covariates batch" in str(beyond) and "of the covariates alone" in str(beyond)
     assert beyond.covariates == ["batch"] and plain.covariates == []
-
-
-def test_relevance_asks_for_the_covariates_of_a_fitted_model():
-    X, y, _, Z = planted(1, n=60)
-    model = MKLRegressor(KERNELS, C=1.0).fit(X, y, covariates=Z)
-    for ask in (relevance, bootstrap_weights):
-        with pytest.raises(ValueError, match="fitted with the covariates 'batch': give covariates="):
-            ask(model, X, y)
 
 
 def test_folds_keep_covariates_in_their_order_and_other_measures_too():
@@ -83,18 +74,6 @@ def test_bootstrap_samples_and_displays_take_covariates():
     np.testing.assert_allclose(display.parts, parts[[3, 5]], atol=1e-10)
     assert display.names == [*model.kernel_names_, "covariates"]
     np.testing.assert_allclose(display.intercept, model.intercept_[0] + mean)
-
-
-def test_explanations_of_sequences_take_covariates():
-    """Values of mode 0 and the base, which has the part of the covariates, sum to the decision."""
-    rng = np.random.default_rng(0)
-    X, y, age = ["".join(rng.choice(list("ACGT"), 12)) for _ in range(40)], np.arange(40) % 2, rng.normal(size=40)
-    model = MKLClassifier([GappedKmer(l=4, k=3)], C=1.0).fit(X, y, covariates=age)
-    found = explain_sequences(model, X[:5], "gkmexplain", covariates=age[:5])
-    np.testing.assert_allclose(found.decision, model.decision_function(X[:5], covariates=age[:5]), atol=1e-8)
-    np.testing.assert_allclose(found.values.sum(axis=(1, 2)) + found.base, found.decision, atol=1e-8)
-    with pytest.raises(ValueError, match="fitted with the covariates 'z0': give covariates="):
-        explain_sequences(model, X[:5])
 
 
 def test_a_covariate_that_varies_without_weight_alone_is_dropped():

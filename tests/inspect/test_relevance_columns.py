@@ -1,17 +1,17 @@
-"""Issue 13: where kernels share the columns of a table, the columns are the sources of relevance."""
+"""Where kernels share the columns of a table, the columns are the sources of relevance."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from manykernels import MKLClassifier, MKLRegressor
-from manykernels.inspect import WeightsDisplay, bootstrap_weights, relevance
+from manykernels.inspect import WeightsDisplay, relevance
 from manykernels.inspect.fold import Fold
 from manykernels.inspect.held_out import _accuracy
 from manykernels.inspect.sources import Row, mixed, with_one_value
-from manykernels.kernels import RBF, Laplacian, Linear, On
+from manykernels.kernels import RBF, Laplacian
 from manykernels.kernels.table_scaler import TableScaler
 from manykernels.regularizers import WeightedLpNorm
 
@@ -66,7 +66,7 @@ def test_kernels_see_only_the_columns_that_are_left(alone):
 
 
 def test_a_column_that_no_kernel_has_alone_is_left_out_and_permuted():
-    """Issue 11, point 24: every kernel keeps a column, so that no kernel goes."""
+    """Every kernel keeps a column, so that no kernel goes."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(90, 3))
     X = (X - X[:60].mean(axis=0)) / X[:60].std(axis=0)
@@ -83,40 +83,6 @@ def test_a_column_that_no_kernel_has_alone_is_left_out_and_permuted():
     moved = X[test].copy()
     moved[:, 0] = moved[order, 0]
     assert fold.permuted([one], [order])[0, 0] == whole.score(moved, y[test]) < whole.score(X[test], y[test])
-
-
-def test_permuting_a_column_permutes_it_in_every_kernel():
-    frame, y = table()
-    fold = Fold(MKLClassifier(tol=1e-6), frame, y, None, np.arange(60), np.arange(60, 90), _accuracy)
-    model, order = MKLClassifier(tol=1e-6).fit(frame[:60], y[:60]), np.random.default_rng(1).permutation(30)
-    for k, name in enumerate(frame):
-        moved = frame[60:].copy()
-        moved[name] = moved[name].to_numpy()[order]
-        found = fold.permuted([Row(name, "source", np.zeros(fold.M, bool), (k,))], [order])
-        assert found[0, 0] == model.score(moved, y[60:])
-
-
-def test_copies_of_a_column_stand_in_for_each_other():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(150, 1))
-    X = np.hstack([x, x + 0.02 * rng.normal(size=(150, 1)), rng.normal(size=(150, 1))])
-    found = relevance(MKLClassifier(C=1.0), X, x[:, 0] > 0, cv=4, kernels=False)
-    assert [group.names for group in found.groups] == [["column 0", "column 1"]] and found.groups[0].low > 0.3
-    assert row(found, "column 0")["drop_low"] <= 0 and row(found, "column 0")["permute_low"] > 0
-
-
-def test_sources_are_the_smallest_sets_of_columns_that_kernels_see():
-    X = np.random.default_rng(0).normal(size=(40, 6))
-    y = X[:, 0] > 0
-    kernels = [RBF(0.1), ("two", RBF(0.3), [0, 1]), ("again", Linear(), [0, 1]), ("last", Linear(), [5])]
-    assert sources(relevance(MKLClassifier(kernels, C=1.0), X, y, cv=2)) == ["columns 0, 1", "columns 2, 3, 4", "last"]
-    frame = pd.DataFrame(X[:, :4], columns=["rna.a", "rna.b", "age", "bmi"])
-    assert sources(relevance(MKLClassifier(C=1.0), frame, y, cv=2, kernels=False)) == ["rna", "age", "bmi"]
-    joined = [("one", On([0], RBF(0.3)) * On([1], RBF(0.3))), ("own", RBF(0.3), [0])]
-    found = relevance(MKLClassifier(joined, C=1.0), X, y, cv=2)
-    assert sources(found) == ["own", "column 1"] and row(found, "own")["drop"] > 0.1
-    apart = [("a", RBF(0.3), [0, 1]), ("b", RBF(0.3), [2])]
-    assert sources(relevance(MKLClassifier(apart, C=1.0), X, y, cv=2)) == ["a", "b"]
 
 
 def test_kernels_are_sources_where_the_user_asks():
@@ -197,22 +163,3 @@ def test_kernels_in_memory_and_on_the_fly_give_the_same_refits(alone):
         assert one.solutions[0].primal == pytest.approx(other.solutions[0].primal, rel=3e-6)
         np.testing.assert_allclose(f, g, atol=2e-2)
         assert flat is same or np.allclose(flat, same, atol=1e-5)
-
-
-def test_refits_use_the_C_that_the_model_chose(monkeypatch):
-    frame, y = table(60)
-    model = MKLClassifier(C="auto").fit(frame, y)
-    own = clone(model).set_params(C=model.C_)
-    unfitted = Fold(clone(model), frame, y, None, np.arange(40), np.arange(40, 60), _accuracy)
-    monkeypatch.setattr("manykernels.estimators.plan.with_chosen_C", None)
-    unfitted.refits([Row("", "source", np.zeros(unfitted.M, bool), (0,))])  # the C of the fold
-    found, same = (relevance(one, frame, y, cv=2, kernels=False) for one in (model, own))
-    np.testing.assert_array_equal(found.score_without, same.score_without)
-    assert bootstrap_weights(model, frame, y, 2).shape[0] == 2
-
-
-def test_folds_whose_held_out_examples_have_no_weight_are_named():
-    """Issue 11: it was a ZeroDivisionError."""
-    X, y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
-    with pytest.raises(ValueError, match="sample_weight is 0 for every held-out example of a fold: take fewer"):
-        relevance(MKLClassifier([RBF(0.1)], C=1.0), X, y, cv=KFold(5), sample_weight=np.repeat([0.0, 1.0], [2, 8]))
