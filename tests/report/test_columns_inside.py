@@ -1,4 +1,4 @@
-"""The report says which columns inside a source carry its decisions (issue 15)."""
+"""The report says which columns inside a source carry its decisions."""
 
 import re
 

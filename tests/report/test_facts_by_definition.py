@@ -135,7 +135,6 @@ def test_curves_of_risk_are_ranked_within_each_fold():
 
 
 def test_objects_without_a_pair_are_those_of_their_own_side():
-    """Issue 11, point 24."""
     pairs = Pairs([[0, 0], [1, 0], [1, 3], [0, 4], [1, 5]], np.ones((5, 2)), np.ones((7, 3)))
     left, right = (describe._side(pairs, side) for side in ("left", "right"))
     assert (left["missing"], right["missing"]) == (3, 3) and left["kind"].startswith("5 objects")

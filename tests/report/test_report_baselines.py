@@ -31,9 +31,6 @@ def test_quantiles_are_compared_with_the_quantile_of_the_training_targets(given)
         assert min(losses) - 1e-6 <= found <= 1e-9  # the loss is convex, and no constant beats the best one
     points = np.array(score["points"])
     assert score["below"] == pytest.approx(np.mean(points[:, 0] <= points[:, 1]))
-    page = report.html()
-    assert f"always predicting the {q:g} quantile of all targets" in page and "always predicting the mean" not in page
-    assert f"q = {q:g} asks for" in page and "mean absolute error" not in page
 
 
 def pinball(y, b, q):
@@ -47,7 +44,7 @@ def test_the_score_of_a_constant_is_that_of_scikit_learn():
     assert score["measure"] == "D² of the Poisson deviance" and report.facts["model"]["quantile"] is None
     wanted = [d2_tweedie_score(y[test], np.full(30, y[train].mean()), power=1) for train, test in HALVES]
     np.testing.assert_allclose(score["baseline_folds"], wanted, atol=1e-6)
-    assert "always predicting the mean" in report.html() and score["mean"] > score["baseline"]
+    assert score["mean"] > score["baseline"]
     y = np.round(X[:, 0], 1)
     report = MKLRegressor(KERNELS, loss="quantile", C=1.0).fit(X, y).report(X, y, cv=HALVES, **OPTIONS)
     wanted = [d2_pinball_score(y[test], np.full(30, np.median(y[train]))) for train, test in HALVES]

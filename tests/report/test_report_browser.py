@@ -119,7 +119,7 @@ def test_names_are_shown_as_they_were_written(browser, pages):
 
 @pytest.mark.parametrize("kind", ["3 classes", "frame"])
 def test_no_attack_runs_or_asks_for_anything(browser, tmp_path, kind):
-    """Issue 11, point 15: labels, names, ids and categories that are attacks; the page is used, and stays itself."""
+    """Labels, names, ids and categories that are attacks; the page is used, and stays itself."""
     place = injected_report(kind).write(tmp_path / "attacked.html")
     with opened(browser, place) as (page, said):
         page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")

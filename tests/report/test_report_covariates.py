@@ -1,6 +1,4 @@
-"""The page of a model that adjusts for covariates says what the sources are worth beyond them. Issue 15, point 1."""
-
-import re
+"""The page of a model that adjusts for covariates says what the sources are worth beyond them."""
 
 import numpy as np
 import pandas as pd
@@ -22,23 +20,14 @@ REAL = 1.5 * X[:, 0] + np.array([-2, 0, 2])[BATCH] + 0.3 * rng.normal(size=N)
 KERNELS = [("genes", Linear(), [0, 1]), ("proteins", Linear(), [2, 3, 4])]
 
 
-def said(report):
-    return re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", report.html()))
-
-
-def test_the_page_says_what_it_adjusts_for_and_compares_with_the_covariates_alone():
+def test_a_report_adjusts_for_covariates_compares_with_them_alone_and_repeats_them():
     y = REAL > 0
     model = MKLClassifier(KERNELS, C=1.0).fit(X, y, covariates=Z)
-    report = model.report(X, y, covariates=Z, cv=3, stability=2, relevance="fast", examples=[4, 9])
-    text, facts = said(report), report.facts
-    assert "Every fit of this page adjusts for age and batch , without a penalty." in text
-    assert "worth beyond them" in text and "the covariates alone would reach" in text
+    facts = model.report(X, y, covariates=Z, cv=3, stability=0, relevance="fast", examples=[4, 9]).facts
     assert facts["score"]["baseline"] > 0.7  # a constant has about 0.5
     assert facts["model"]["covariates"]["names"] == ["age", "batch=b", "batch=c"]
-    assert "batch=c" in text[text.index("Covariates, in the fit on all data") :]
     assert facts["reproduce"][-2] == "model.fit(X, y, covariates=covariates)"
     assert facts["reproduce"][-1].endswith("examples=[4, 9], covariates=covariates)")
-    assert report.json()
     with pytest.raises(ValueError, match="fitted with the covariates 'age', 'batch': give covariates="):
         model.report(X, y)
 

@@ -16,7 +16,7 @@ Y = np.where(X[:, 0] + 0.3 * rng.normal(size=90) > 0, "ill", "well")
 
 
 def test_drawn_examples_of_matrices_are_chosen_by_their_own_decisions():
-    """Issue 11, point 24. Without folds, some labels wrong: what is called mistaken is, and the clearest are right."""
+    """Without folds, some labels wrong: what is called mistaken is, and the clearest are right."""
     labels = np.where(np.arange(90) % 5 == 0, Y[::-1], np.where(X[:, 0] > 0, "ill", "well"))
     stack = KernelStack([RBF(0.5)(X)])
     model = MKLClassifier("precomputed", C=0.1).fit(stack, labels)

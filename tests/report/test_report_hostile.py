@@ -1,4 +1,4 @@
-"""Whatever text comes in, in whatever field, is text on the page: issue 11, point 15."""
+"""Whatever text comes in, in whatever field, is text on the page."""
 
 import ast
 import re
@@ -25,7 +25,7 @@ def reports():
 
 
 def test_no_name_label_id_or_text_becomes_an_element(reports):
-    """Issue 11, point 15: of three classes and more the table of steps held labels as they stood."""
+    """Of three classes and more the table of steps held labels as they stood."""
     found = {kind: strangers(report.html()) for kind, report in reports.items()}
     assert found == {kind: [] for kind in reports} and len(reports) == 10
     shown = " ".join(text for _, text in Reader(reports["3 classes"].html()).texts)

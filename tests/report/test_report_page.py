@@ -12,7 +12,6 @@ from reports import HOSTILE, hostile_report, plain_report
 
 from manykernels import MKLClassifier
 from manykernels.kernels import Linear
-from manykernels.report import Report
 from manykernels.report._words import clean, number, percent
 
 
@@ -78,11 +77,3 @@ def test_numbers_have_a_true_minus_and_no_negative_zero(value, shown):
 
 def test_a_little_is_not_none():
     assert (percent(0.0), percent(1e-6), percent(0.5)) == ("0.0 %", "<0.1 %", "50.0 %")
-
-
-def test_a_score_that_is_not_nested_is_marked_at_the_top_and_beside_the_folds():
-    facts = plain_report().facts
-    nested = {"done": False, "candidates": 6, "why": "it was saved."}
-    page = Report(facts | {"score": facts["score"] | {"nested": nested}}).html()
-    top, _, below = page.partition("<section")
-    assert "This score is not nested" in top and "This score is not nested" in below

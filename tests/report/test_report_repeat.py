@@ -1,4 +1,4 @@
-"""Issue 11, points 3 and 8: every model of pairs has a page; what it says can be checked, and repeated as printed."""
+"""Every model of pairs has a page; what it says can be checked, and repeated as printed."""
 
 import json
 import re
@@ -49,7 +49,6 @@ COMBINE = ["kronecker", "cartesian", "sum", ["kronecker", "sum"]]
                            ("matrices", "kronecker")]
 )  # fmt: skip
 def test_every_form_of_pairs_has_a_page(sides, combine):
-    """Issue 11, point 3."""
     left, right, kernels = SIDES[sides]
     pairs, kernels = Pairs.grid(left, right), kernels.set_params(combine=combine)
     value = np.outer(LEFT[:, 0], RIGHT[:, 0]).ravel() + LEFT[pairs.index[:, 0], 1]
@@ -67,7 +66,6 @@ def test_every_form_of_pairs_has_a_page(sides, combine):
 
 
 def test_pairs_with_new_objects_held_out_have_a_page():
-    """Issue 11, point 3."""
     pairs, kernels = Pairs.grid(LEFT, RIGHT), SIDES["arrays"][2].set_params(combine="kronecker")
     value = np.outer(LEFT[:, 0], RIGHT[:, 0]).ravel()
     model = MKLRegressor(kernels, loss="squared").fit(pairs, value)
@@ -75,7 +73,7 @@ def test_pairs_with_new_objects_held_out_have_a_page():
 
 
 def test_how_to_repeat_runs_as_it_is_printed(tmp_path):
-    """Issue 11, point 8: in a process of its own, with the data under their names."""
+    """In a process of its own, with the data under their names."""
     frame = pd.DataFrame(X, columns=list("abcd")).assign(site=np.where(X[:, 1] > 0, "n  o", 'it\'s "so"'))
     frame.to_pickle(tmp_path / "x.pkl")
     scaled = Features(make_pipeline(StandardScaler()))
@@ -101,7 +99,6 @@ def test_how_to_repeat_runs_as_it_is_printed(tmp_path):
 
 
 def test_a_model_that_cannot_be_typed_is_loaded():
-    """Issue 11, point 8."""
     own = model_lines(MKLClassifier([lambda A, B: A @ B.T]))
     assert own[-1] == "model = load('model.mk')" and "model.save('model.mk')" in own[-2]
     long = model_lines(MKLClassifier([(f"column {j}", RBF(0.5), [j]) for j in range(1000)]))
@@ -109,7 +106,6 @@ def test_a_model_that_cannot_be_typed_is_loaded():
 
 
 def test_bands_that_miss_the_fitted_share_are_explained_and_samples_are_counted(monkeypatch):
-    """Issue 11, point 8."""
     monkeypatch.setattr("manykernels.report._measure.BOOTSTRAP_SAMPLES", (2, 7))
     model = MKLClassifier(KERNELS, C=1.0).fit(X, y)
     found = model.report(X, y, cv=2, relevance="fast")
@@ -120,11 +116,3 @@ def test_bands_that_miss_the_fitted_share_are_explained_and_samples_are_counted(
     assert "lies outside the line" not in plain(found)
     rows[1]["low"] = rows[1]["share"] + 0.01
     assert f"lies outside the line of {rows[1]['name']}. A sample has some examples twice" in plain(found)
-
-
-def test_columns_that_are_not_used_stand_at_the_top():
-    """Issue 11, point 8."""
-    frame = pd.DataFrame(X, columns=["a", "b", "note", "patient"])
-    found = MKLClassifier([("a", RBF(0.5), ["a", "b"])]).fit(frame, y).report(frame, y, **QUICK)
-    head = re.search('<div class="lead">(.*?)</div>', found.html(), re.S).group(1)
-    assert "Not used by the model: note and patient." in re.sub("<[^>]+>", "", head)

@@ -110,6 +110,7 @@ def test_kernels_of_one_table_are_sources_if_their_names_differ(asked):
         ({"examples": [-1]}, "rows of X from 0 to 23"),
         ({"examples": [24]}, "rows of X from 0 to 23"),
         ({"examples": [0.5]}, "rows of X from 0 to 23"),
+        ({"examples": -1}, "examples=-1"),
         ({"max_examples": 9}, "max_examples"),
         ({"stability": -1}, "stability"),
         ({"relevance": "slow"}, "relevance"),
@@ -124,7 +125,8 @@ def test_requests_that_cannot_be_met_are_named(model, asked, options, said):
 def test_targets_that_do_not_fit_are_named(model, asked, tmp_path):
     strange = y.copy()
     strange[3] = "dead"
-    for wrong, said in ((y[:-1], "one target per example"), (np.zeros((24, 2, 2)), "one target per example"),
+    for wrong, said in ((None, "y=None"), (y[:-1], "one target per example"),
+                        (np.zeros((24, 2, 2)), "one target per example"),
                         (strange, "'dead', which is not among the model's classes")):  # fmt: skip
         with pytest.raises(ValueError, match=said):
             make_report(model, X, wrong)

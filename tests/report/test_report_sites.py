@@ -1,6 +1,4 @@
-"""Sites and many sources in a report. Issue 15, points 4 and 8."""
-
-import numpy as np
+"""Sites and many sources in a report."""
 
 from manykernels import MKLClassifier, Views
 from manykernels.datasets import make_multiomics
@@ -10,14 +8,6 @@ from manykernels.omics import set_kernels
 DATA = make_multiomics(100, genes=600, sets=45, effect=2.5)
 SITES, Y = DATA.obs["site"], DATA.obs["disease"]
 X = Views({"rna": NamedMatrix(DATA.matrices["rna"], DATA.names["rna"])})
-
-
-def test_without_groups_or_with_many_the_page_has_no_sites():
-    few = set_kernels({name: DATA.gene_sets[name] for name in ("SET_0", "SET_9")}, X)
-    model = MKLClassifier(few, C=1.0).fit(X, Y)
-    for groups in (None, np.arange(100) // 5):
-        report = model.report(X, Y, groups=groups, cv=3, stability=0, examples=0, relevance="fast")
-        assert report.facts["sources"]["sites"] == [] and "Each group held out" not in report.html()
 
 
 def test_of_many_sets_all_are_shuffled_and_the_first_left_out():
