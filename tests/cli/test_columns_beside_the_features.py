@@ -27,7 +27,6 @@ def job_of(path, **given):
 
 @pytest.mark.parametrize("people", [np.arange(N) % 8, [f"p{k % 8}" for k in range(N)]], ids=["numbers", "names"])
 def test_groups_are_no_features(people, capsys):
-    """Issue 11, point 24."""
     TABLE.assign(patient=people, ill=ILL).to_csv("t.csv", index=False)
     job = job_of("t.csv", groups="patient")
     assert set(job.X.columns) == {"age", "dose"} and list(job.groups) == list(people)
@@ -37,7 +36,7 @@ def test_groups_are_no_features(people, capsys):
 
 
 def test_no_column_of_the_labels_is_a_feature():
-    """Issue 11, point 24. The others are other targets, and tell the one that is asked for."""
+    """The others are other targets, and tell the one that is asked for."""
     TABLE.assign(who=IDS).to_csv("t.csv", index=False)
     labels = pd.DataFrame({"who": IDS, "ill": ILL, "worse": np.where(ILL == "yes", 2.5, 0.5), "stage": ILL})
     labels.to_csv("labels.csv", index=False)
@@ -46,7 +45,7 @@ def test_no_column_of_the_labels_is_a_feature():
 
 
 def test_tables_of_a_folder_are_matched_by_the_column_that_was_named():
-    """Issue 11, point 24. The ids stand in the last column, and rows in another order in each table."""
+    """The ids stand in the last column, and rows in another order in each table."""
     Path("data").mkdir()
     TABLE.assign(who=IDS).to_csv("data/a.csv", index=False)
     other = pd.DataFrame({"code": 100 + np.arange(N), "ill": ILL, "who": IDS})
@@ -58,7 +57,7 @@ def test_tables_of_a_folder_are_matched_by_the_column_that_was_named():
 
 
 def test_columns_without_a_name_are_called_by_their_places_and_are_no_group():
-    """A leftover of issue 11: two such columns shared one kernel, 'Unnamed'."""
+    """Two such columns shared one kernel, 'Unnamed'."""
     path, rows = Path("t.csv"), TABLE.assign(more=rng.normal(size=N), ill=ILL).to_csv(index=False, header=False)
     path.write_text("age,,,ill\n" + rows)
     assert [spec[0] for spec in job_of("t.csv").kernels[-3:]] == ["age", "Unnamed: 1", "Unnamed: 2"]
@@ -72,7 +71,7 @@ def test_columns_without_a_name_are_called_by_their_places_and_are_no_group():
 
 
 def test_ids_of_the_fit_are_kept():
-    """Issue 18, point 10: `predict -o` lost them, and so did the commands that repeat a report."""
+    """`predict -o` lost them, and so did the commands that repeat a report."""
     TABLE.assign(who=IDS, y=ILL).to_csv("d.csv", index=False)
     done("fit d.csv -t y --id who -C 1 -o m.mk")
     done("predict m.mk d.csv -o p.csv")
@@ -87,7 +86,6 @@ def test_ids_of_the_fit_are_kept():
 @pytest.mark.parametrize("kernels", ["auto", [RBF()], [("x", RBF(), [0], "zero")]], ids=["auto", "list", "zero"])
 @pytest.mark.parametrize("form", [lambda X: X, lambda X: X.to_numpy(object), lambda X: X.to_numpy(object).tolist()])
 def test_whole_numbers_beyond_floats_are_infinite(kernels, form):
-    """Issue 18, point 10."""
     frame = pd.DataFrame({"x": pd.Series([10**400, *range(1, N)], dtype=object), "z": rng.normal(size=N)})
     with pytest.raises(ValueError, match="X contains infinity in column ('x'|0);.*Numbers beyond 1.8e308 are infinite"):
         MKLClassifier(kernels, C=1.0).fit(form(frame), np.arange(N) % 2)
@@ -113,7 +111,7 @@ def test_each_group_of_a_report_is_held_out_in_turn(groups):
 
 @pytest.fixture
 def batches():
-    """A table whose target depends on the batch, a number that is a code. Issue 15, point 1."""
+    """A table whose target depends on the batch, a number that is a code."""
     batch, x = rng.integers(1, 4, 60), rng.normal(size=(60, 2))
     frame = pd.DataFrame(x, columns=["gene", "other"]).assign(
         batch=batch, sex=rng.choice(["f", "m"], 60), age=rng.normal(50, 9, 60), y=3 * x[:, 0] + 5 * (batch == 2)

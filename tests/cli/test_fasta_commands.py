@@ -101,13 +101,6 @@ def test_labels_of_a_table_are_found_by_id(folder):
     assert max(row["score"] for row in found["scores"]) > 0.8
 
 
-def test_lengths_that_differ_have_words_anywhere():
-    write("d.fa", *sites(even=False))
-    result = done("fit d.fa -t kind -C 1 -o m.mk --json")
-    assert "since lengths differ" in result.stderr
-    assert all("anywhere" in row["kernel"] for row in json.loads(result.stdout)["weights"])
-
-
 def test_init_writes_kernels_of_sequences_and_fit_reads_them(folder):
     text = run("init sites.fa -t kind").stdout
     tables = tomllib.loads(text)["kernel"]
@@ -118,7 +111,6 @@ def test_init_writes_kernels_of_sequences_and_fit_reads_them(folder):
 
 
 def test_a_configuration_takes_both_strands(folder):
-    """Issue 14, point 1."""
     Path("k.toml").write_text(
         'target = "kind"\nC = 1\n[[kernel]]\nkernel = "GappedKmer"\nl = 5\nk = 3\nreverse_complement = true\n'
         'columns = ["sequence"]\n'
@@ -146,16 +138,3 @@ def test_a_report_of_sequences_ranks_the_kinds_of_words(folder):
 def test_what_is_wrong_with_a_file_is_said(content, said):
     Path("d.fa").write_text(content)
     assert said in refused("fit d.fa -t kind -o m.mk")
-
-
-def test_one_letter_does_not_make_proteins_of_dna():
-    """Python and the command line, for FASTA and for a column of a table, took them all for proteins."""
-    text, y = sites()
-    for letter, said in (("X", "taken as dna"), ("E", "X[2] ('AGCG")):
-        text[2] = f"AGCG{letter}" + text[2][5:]
-        write("odd.fa", text, y)
-        pd.DataFrame({"site": text, "kind": y}).to_csv("odd.csv", index=False)
-        for file in ("odd.fa", "odd.csv"):
-            result = run(f"fit {file} -t kind -C 1 -o odd.mk")
-            assert said in result.stderr and result.exit_code == (letter == "E")
-            assert letter == "X" or "has 'E' at position 4" in result.stderr and "alphabet='protein'" in result.stderr

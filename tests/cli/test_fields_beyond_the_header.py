@@ -36,13 +36,6 @@ def test_an_empty_field_at_the_end_shifts_nothing(folder, kind, lines):
     assert found.stdout == run("predict m.mk new.csv").stdout
 
 
-def test_a_fit_with_an_empty_field_at_the_end_learns_the_columns_of_the_header(folder):
-    write(Path("own.csv"), "y,a,b,c", [f"{y},{row}," for row, y in zip(ROWS, Y, strict=True)])
-    done("fit own.csv -t y -C 1 -o own.mk")
-    own, known = (done("predict", model, "new.csv").stdout for model in ("own.mk", "m.mk"))
-    assert own == known
-
-
 @pytest.mark.parametrize("kind", ["csv", "tsv", "txt"])
 @pytest.mark.parametrize(
     "change",

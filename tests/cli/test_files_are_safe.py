@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manykernels import MKLClassifier
 from tables import done, patients, refused, run
 
 
@@ -46,14 +45,12 @@ def files(folder, tmp_path):
     ],
 )
 def test_no_command_writes_over_what_it_reads(files, command):
-    """Issue 11, point 16."""
     before = {path: path.read_bytes() for path in files.rglob("*") if path.is_file()}
     assert f"-o {command.split()[-1]} would overwrite" in refused(command)
     assert {path: path.read_bytes() for path in files.rglob("*") if path.is_file()} == before
 
 
 def test_another_file_that_is_written_over_is_named(files):
-    """Issue 11, point 16."""
     for command in (
         "fit data.csv -t y -C 1 -o other.mk",
         "predict model.mk data.csv -o p.csv",
@@ -66,7 +63,7 @@ def test_another_file_that_is_written_over_is_named(files):
 
 @pytest.mark.parametrize("end", ["csv", "tsv", "txt", "parquet", "stdin", "npz"])
 def test_two_columns_of_one_name_are_refused(end):
-    """Issue 11, point 17: pandas calls the second y of a header y.1, and the target would be learned from."""
+    """Pandas calls the second y of a header y.1, and the target would be learned from."""
     path, text = Path(f"d.{end}"), "x,y,y\n" + "1,a,a\n2,b,b\n" * 10
     if end == "parquet":
         pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: nothing writes such a file")
@@ -89,16 +86,8 @@ def test_names_with_numbers_behind_a_point_are_no_repetition():
     done("fit d.csv -t y -C 1 -o m.mk")
 
 
-def test_two_columns_of_one_name_are_refused_in_frames():
-    """Issue 11, point 17."""
-    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3)), columns=["a", "b", "a"])
-    with pytest.raises(ValueError, match="X has 2 columns called 'a': rename them"):
-        MKLClassifier().fit(frame, np.arange(20) % 2)
-
-
 @pytest.mark.parametrize("few", [True, False])
 def test_whole_numbers_beyond_64_bits_are_numbers(few):
-    """Issue 11, point 19."""
     frame = patients(80).drop(columns="dose")
     frame["mass"] = [str(10**25 + 10**20 * (i % 5 if few else i)) for i in range(80)]
     frame.to_csv("d.csv", index=False)
@@ -109,7 +98,6 @@ def test_whole_numbers_beyond_64_bits_are_numbers(few):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there signals are others")
 def test_ctrl_c_while_it_imports(tmp_path):
-    """Issue 11, point 22."""
     Path("typer.py").write_text("print('here', flush=True)\nimport time\ntime.sleep(60)\n")  # a slow import
     more = dict(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # jobs of a shell may ignore it
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
@@ -123,7 +111,7 @@ def test_ctrl_c_while_it_imports(tmp_path):
 
 
 def test_ten_thousand_columns_take_seconds():
-    """Issue 11, point 19: 49 to 75 s before, some 3 s now; processor time, which other programs leave alone."""
+    """49 to 75 s before, some 3 s now; processor time, which other programs leave alone."""
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 10_000))).add_prefix("g").assign(y=np.arange(30) % 2)
     frame.to_csv("d.csv", index=False)
     begin = time.process_time()
@@ -134,6 +122,6 @@ def test_ten_thousand_columns_take_seconds():
 
 
 def test_names_of_columns_that_differ_by_spaces_are_refused():
-    """Issue 11, point 17: in "y, u, y" the second target has the name " y"."""
+    """In "y, u, y" the second target has the name " y"."""
     Path("d.csv").write_text("y, u, y\n" + "0,1.5,0\n1,2.5,1\n" * 10)
     assert "several columns called 'y'" in refused("fit d.csv -t y -o m.mk")

@@ -100,16 +100,3 @@ def test_numbers_of_rows_are_no_source():
     result = done("fit d.csv -t y -C 1 -o m.mk --json")
     assert {row["kernel"] for row in json.loads(result.stdout)["weights"]} > {"x", "visits", "all numbers, RBF 1"}
     assert "'Unnamed: 0', 'id' are left out (numbers of the rows): a configuration may name it" in result.stderr
-
-
-def test_groups_of_columns_are_named_and_a_model_that_is_written_over():
-    rng, n = np.random.default_rng(3), 40
-    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=["Sepal.Length", "Sepal.Width", "x"])
-    frame["y"] = np.repeat(["a", "b"], n // 2)
-    frame.to_csv("d.csv", index=False)
-    first, again = (done("fit d.csv -t y -C 1 -o m.mk") for _ in range(2))
-    assert (
-        "7 kernels: an RBF on one column of numbers; 'Sepal': RBF and Laplacian of 3 widths each on 2 columns of"
-        in first.stderr
-    )
-    assert "is written;" in first.stderr and "is written, replacing an older file;" in again.stderr

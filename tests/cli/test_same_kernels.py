@@ -54,7 +54,7 @@ def table(kind):
     "kind", ["numbers", "groups", "gaps", "categories", "texts", "mixed", "many", "sequences", "proteins"]
 )
 def test_a_file_and_its_frame_have_the_same_kernels_and_predictions(kind):
-    """Issue 11, point 9. Python left columns of sequences out, and the command line left out proteins."""
+    """Python left columns of sequences out, and the command line left out proteins."""
     frame, y = table(kind)
     frame.assign(y=y).to_csv("d.csv", index=False)
     X = pd.read_csv("d.csv").drop(columns="y")
@@ -71,7 +71,7 @@ def test_a_file_and_its_frame_have_the_same_kernels_and_predictions(kind):
 
 
 def test_rounding_does_not_choose_between_equal_classes():
-    """Issue 11, point 9: where no class has half of a category, 63 % of the predictions were not the same."""
+    """Where no class has half of a category, 63 % of the predictions were not the same."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 6, 150)
     site = np.where(rng.random(150) < 0.3, y, rng.integers(0, 6, 150))
@@ -94,9 +94,3 @@ def test_texts_are_written_down_to_be_changed():
     for way in ([], ["--config", "k.toml"]):
         done("fit d.csv -t y -o m.mk", *way)
     assert manykernels.load("m.mk").kernel_names_ == MKLClassifier().fit(frame, y).kernel_names_
-
-
-def test_words_that_no_texts_share_are_no_texts():
-    frame = pd.DataFrame({"x": np.arange(N) % 7, "name": [f"patient {i}" for i in range(N)]})
-    model = MKLClassifier().fit(frame, np.arange(N) % 2)
-    assert model.kernel_names_ == ["x"] and "left out 'name' (60 different texts, whose words" in model.kernels_chosen_

@@ -89,7 +89,7 @@ def of_commands(path, y):
     "name", [pytest.param(one, marks=[pytest.mark.slow] * (one not in ALWAYS)) for one in [*BUNDLED, *GENERATED]]
 )
 def test_a_folder_views_and_mudata_have_the_same_kernels_weights_and_scores(name):
-    """Issue 18, point 12: the folder had kernels over all columns of all tables."""
+    """The folder had kernels over all columns of all tables."""
     tables, y = study(name)
     Path("study").mkdir()
     for key, table in tables.items():

@@ -1,4 +1,4 @@
-"""Issue 15, build 2: the commands take an event and a time; and, build 3, quantiles and counts."""
+"""The commands take an event and a time; and quantiles and counts."""
 
 import numpy as np
 import pandas as pd

@@ -142,7 +142,7 @@ def test_a_wrong_configuration_has_a_sentence_with_its_cure(folder, case):
 
 
 def test_the_path_of_the_data_is_not_empty(folder):
-    """Issue 18, point 10: the empty path was the current folder, all of whose tables were joined."""
+    """The empty path was the current folder, all of whose tables were joined."""
     assert "The path of the data is empty: give a file" in refused("fit", "", "-t", "y", "-o", "m.mk")
 
 
