@@ -1,4 +1,4 @@
-"""Generated sequences with motifs at fixed distances. Issue 14, must show 3."""
+"""Generated sequences with motifs at fixed distances."""
 
 import numpy as np
 import pytest

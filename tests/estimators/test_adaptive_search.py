@@ -35,7 +35,6 @@ def peak(K, at):
 
 @pytest.mark.parametrize("at", range(10))
 def test_the_best_C_of_one_peak_is_found_with_every_regularizer(at):
-    """Issue 13, build point 3."""
     ran, _ = searched(np.stack([peak(10, 5) - 1, peak(10, at), peak(10, 5) - 2], axis=1))
     assert ran[at, 1] and ran[:, 1].sum() <= 7 and ran.sum() <= 16
 
@@ -98,7 +97,7 @@ def test_known_weights_make_one_kernel_and_the_same_model(regularizer):
 
 @pytest.mark.parametrize("Cs", [10, [0.1, 1.0, 10.0]], ids=["a part of the grid", "a list"])
 def test_folds_side_by_side_give_the_same_bits(Cs, monkeypatch):
-    """Issue 13, build point 3: threads solve the candidates; the scorer stays in the thread that called fit."""
+    """Threads solve the candidates; the scorer stays in the thread that called fit."""
     threads, at = {"solve": set(), "score": set()}, ScoredFits.at
     monkeypatch.setattr(ScoredFits, "at", lambda *given: threads["solve"].add(current_thread().name) or at(*given))
 
@@ -119,7 +118,7 @@ def test_folds_side_by_side_give_the_same_bits(Cs, monkeypatch):
 
 
 def test_folds_side_by_side_share_the_memory(monkeypatch):
-    """Issue 13, build point 3: without room for the matrices of two folds, one fold is solved after the other."""
+    """Without room for the matrices of two folds, one fold is solved after the other."""
     seen, solve = [], Search._solve
     monkeypatch.setattr(
         Search, "_solve", lambda self, group, *rest: seen.append(len(group)) or solve(self, group, *rest)

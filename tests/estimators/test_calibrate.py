@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from manykernels import MKLClassifier, load
@@ -95,14 +94,6 @@ def test_probabilities_of_a_hinge_are_near_the_true_ones_and_kept_in_files(tmp_p
     model.save(tmp_path / "m.mk")
     np.testing.assert_array_equal(load(tmp_path / "m.mk").predict_proba(rows[160:]), found)
     assert not hasattr(model.set_params(calibrate=None).fit(rows, y), "calibration_")
-
-
-def test_held_out_decisions_keep_a_close_fit_from_being_sure():
-    """Labels that are noise: the training decisions part them, and the probabilities do not."""
-    rows, noise = rng.normal(size=(120, 3)), rng.integers(0, 2, 120)
-    model = MKLClassifier([RBF(30.0)], C=1e3, calibrate="sigmoid").fit(rows, noise)
-    assert np.mean(model.predict(rows) == noise) == 1
-    assert log_loss(noise, model.predict_proba(rows)) > 0.5
 
 
 def test_matrices_and_labels_are_calibrated_too():

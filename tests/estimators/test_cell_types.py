@@ -1,4 +1,4 @@
-"""Scores of sequences in several cell types: kernels that all share beside those of one type (issue 14, Build 9)."""
+"""Scores of sequences in several cell types: kernels that all share beside those of one type."""
 
 import numpy as np
 import pytest

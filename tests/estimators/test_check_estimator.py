@@ -25,5 +25,5 @@ def test_estimator_passes_scikit_learns_checks(estimator, check):
     "check", [check_sample_weight_equivalence_on_dense_data, check_sample_weight_equivalence_on_sparse_data]
 )
 def test_weights_are_copies_in_scikit_learns_checks_at_one_C(check):
-    """Issue 11: what the expected failures above are not about."""
+    """What the expected failures above are not about."""
     check("MKLRegressor", MKLRegressor(C=1.0, tol=1e-9))

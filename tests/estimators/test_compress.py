@@ -65,12 +65,6 @@ def test_errors_are_those_of_all_examples_however_few_are_searched(few, monkeypa
     assert after < before and len(small.support_) <= len(model.support_)
 
 
-def test_tighter_tolerances_keep_more():
-    model = MKLRegressor(WIDTHS, C=1.0).fit(PLANE, WAVE)
-    sizes = [len(model.compress(tol, PLANE).support_) for tol in (1e-2, 1e-4, 1e-6)]
-    assert sizes[0] < sizes[1] < sizes[2]
-
-
 @pytest.mark.parametrize("target", [KIND, KIND > 0, np.stack([KIND > 0, KIND > 1], axis=1)], ids=["3", "2", "labels"])
 @pytest.mark.parametrize("X", [IRIS, None], ids=["X", "support"])
 def test_classes_and_labels(target, X):

@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
-from sklearn.datasets import load_diabetes, load_wine
+from sklearn.datasets import load_wine
 from sklearn.metrics import brier_score_loss
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, StratifiedKFold, cross_validate
 from sklearn.preprocessing import scale
@@ -111,20 +111,8 @@ def test_choice_and_scores_are_those_of_grid_search():
     assert model.C_ == model.best_params_["C"] and model.regularizer_ == model.best_params_["regularizer"]
 
 
-def test_regression_is_grid_search_too():
-    X, y = load_diabetes(return_X_y=True)
-    X, y = scale(X[:90]), scale(y[:90])
-    params = {"C": CS, "regularizer": NORMS}
-    grid = GridSearchCV(MKLRegressor(WIDTHS, tol=1e-6), params, cv=3, scoring="neg_mean_absolute_error").fit(X, y)
-    model = MKLRegressorCV(WIDTHS, Cs=CS, regularizer=NORMS, cv=3, scoring="neg_mean_absolute_error", tol=1e-6)
-    model.fit(X, y)
-    assert model.best_params_ == grid.best_params_
-    np.testing.assert_allclose(model.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], atol=1e-4)
-    assert model.score(X, y) == pytest.approx(grid.score(X, y), abs=1e-4)
-
-
 def test_the_folds_of_a_regression_do_not_follow_the_order_of_the_rows():
-    """Issue 13, point 6: folds of a table that is sorted by groups would choose for groups that no row is known of."""
+    """Folds of a table that is sorted by groups would choose for groups that no row is known of."""
     rng = np.random.default_rng(0)
     group = np.repeat(np.arange(10.0), 8)
     X, y = group[:, None], rng.normal(size=10)[group.astype(int)] + 0.05 * rng.normal(size=80)
@@ -164,14 +152,6 @@ def test_folds_that_cannot_share_have_banks_of_their_own(why, monkeypatch):
     model = MKLClassifierCV(WIDTHS, Cs=CS, regularizer=NORMS, cv=splits, scoring=total, tol=1e-7).fit(X, Y)
     naive = Naive(MKLClassifier(WIDTHS, tol=1e-7), X, Y, splits)
     np.testing.assert_allclose(scores_of(model), naive.scores, rtol=2e-3, atol=2e-3)
-
-
-def test_a_scorer_may_predict_on_other_data():
-    def half(model, X, y):
-        return float(model.decision_function(X[::2] + 0.0).sum() - model.decision_function(X)[::2].sum())
-
-    model = MKLClassifierCV(WIDTHS, Cs=[1.0], regularizer=2, scoring=half).fit(X, Y)
-    assert abs(model.best_score_) < 1e-8
 
 
 def test_groups_reach_the_splitter():
@@ -297,13 +277,6 @@ def test_a_fit_of_a_path_begins_with_the_matrix_at_which_the_last_one_ended(monk
     assert len(computed) <= 2 + 1 + 2  # the same weights throughout: once a fold, and in the last fit and its warning
 
 
-def test_a_search_over_models_with_probabilities_has_them():
-    X, y = load_wine(return_X_y=True)
-    X, y = scale(X[y < 2]), y[y < 2]
-    model = MKLClassifierCV(loss="logistic", Cs=[1.0], regularizer=2, cv=3).fit(X, y)
-    np.testing.assert_allclose(model.predict_proba(X), model.best_estimator_.predict_proba(X))
-
-
 def test_a_scorer_sees_the_model_of_a_fold():
     seen = []
 
@@ -322,7 +295,6 @@ def test_a_scorer_sees_the_model_of_a_fold():
 
 
 def test_the_score_by_a_scorer_counts_the_weights():
-    """Issue 11, point 24."""
     model = MKLClassifierCV(WIDTHS, Cs=[1.0], regularizer=2, scoring="neg_brier_score", loss="logistic").fit(X, Y)
     weight = np.where(np.arange(len(Y)) % 2, 9.0, 0.5)
     wanted = -brier_score_loss(Y, model.predict_proba(X)[:, 1], sample_weight=weight)

@@ -72,17 +72,6 @@ def test_ordinary_fits_are_left_in_peace(C=10):
                 )
 
 
-def test_a_search_says_it_once():
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        GridSearchCV(MKLClassifier(KERNELS, regularizer=1), {"C": [5.0, 10.0]}, cv=2).fit(X, y)
-    said = [str(w.message) for w in heard if "nearly diagonal" in str(w.message)]
-    assert len(said) == 1  # of four fits on folds and one on all
-    for _ in range(2):  # who fits a model is told each time
-        with pytest.warns(UserWarning, match="'noise' is nearly diagonal"):
-            MKLClassifier(KERNELS, regularizer=1, C=10).fit(X, y)
-
-
 def test_the_cure_suits_matrices():
     stack = np.stack([RBF(1 / 5)(X[:, :5]), RBF(1 / 300)(X[:, 5:])], axis=2)
     with pytest.warns(UserWarning, match="nearly diagonal.*compute it so that.*or leave it out, or slack") as said:

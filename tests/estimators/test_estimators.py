@@ -9,8 +9,6 @@ from agreement import assert_models_agree
 from sklearn.datasets import load_breast_cancer, load_iris, make_regression
 from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import cross_val_score
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
@@ -32,12 +30,6 @@ def iris():
     return X, np.array(["setosa", "versicolor", "virginica"])[y]
 
 
-@pytest.fixture(scope="module")
-def stack(cancer):
-    X, _ = cancer
-    return np.stack([RBF(gamma=g)(X) for g in (0.01, 0.1, 1.0)], axis=2)
-
-
 def test_binary_attributes(cancer):
     X, y = cancer
     clf = MKLClassifier(KERNELS).fit(X, y)
@@ -53,19 +45,6 @@ def test_binary_attributes(cancer):
     assert clf.decision_function(X).shape == (150,)
     np.testing.assert_array_equal(clf.predict(X), clf.classes_[(clf.decision_function(X) > 0).astype(int)])
     assert clf.score(X, y) > 0.95
-
-
-@pytest.mark.parametrize("multi_class", ["ovr", "shared"])
-def test_multiclass_attributes(iris, multi_class):
-    X, y = iris
-    clf = MKLClassifier([("a", RBF(gamma=0.3)), ("b", Linear())], multi_class=multi_class).fit(X, y)
-    assert clf.kernel_weights_.shape == ((3, 2) if multi_class == "ovr" else (2,))
-    assert clf.dual_coef_.shape == (3, len(clf.support_)) and clf.intercept_.shape == (3,)
-    assert clf.decision_function(X).shape == (150, 3) and clf.score(X, y) > 0.9
-    assert clf.duality_gap_ <= clf.tol
-    parts = clf.decision_parts(X)
-    assert parts.shape == (150, 3, 2)
-    np.testing.assert_allclose(parts.sum(axis=2) + clf.intercept_, clf.decision_function(X), atol=1e-4)
 
 
 def test_one_vs_rest_is_the_binary_problems_side_by_side(iris):
@@ -99,34 +78,6 @@ def test_regressor_and_one_class_attributes(cancer):
     assert set(one.fit_predict(X)) == {-1, 1}
     assert one.dual_coef_.sum() == pytest.approx(1)
     assert abs(np.mean(one.predict(X) < 0) - 0.2) < 0.1
-
-
-def test_precomputed_equals_computed(cancer, stack):
-    X, y = cancer
-    computed = MKLClassifier([RBF(gamma=g) for g in (0.01, 0.1, 1.0)], tol=1e-6).fit(X, y)
-    given = MKLClassifier("precomputed", tol=1e-6).fit(stack, y)
-    assert_models_agree(given, computed, X)
-    np.testing.assert_allclose(given.decision_function(stack), computed.decision_function(X), atol=1e-3)
-
-
-def test_pipeline_cross_validation_and_n_jobs(cancer):
-    X, y = cancer
-    model = make_pipeline(StandardScaler(), MKLClassifier(KERNELS))
-    alone, together = (cross_val_score(model, X, y, cv=3, n_jobs=k) for k in (None, 2))
-    np.testing.assert_array_equal(alone, together)
-    one, two = (MKLClassifier(KERNELS, n_jobs=k).fit(X, y) for k in (1, 2))
-    np.testing.assert_array_equal(one.kernel_weights_, two.kernel_weights_)
-
-
-def test_strings_and_other_objects_reach_the_users_kernels():
-    words = ["abba", "cddc", "aabb", "ccdd", "abab", "cdcd", "bbba", "dddc"]
-    labels = [w[0] in "ab" for w in words]
-
-    def letters_shared(A, B):
-        return np.array([[float(len(set(a) & set(b))) for b in B] for a in A])
-
-    clf = MKLClassifier([letters_shared]).fit(words, labels)
-    assert clf.score(words, labels) == 1 and list(clf.predict(["aaaa", "cccc"])) == [True, False]
 
 
 def test_warm_start_begins_where_the_last_fit_ended(cancer):

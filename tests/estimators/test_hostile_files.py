@@ -69,7 +69,7 @@ KERNELS = [f"kernel/{name}" for name in ("chi2", "polynomial", "categorical", "l
 
 
 def test_a_kernel_that_does_not_fit_the_others_is_refused_when_it_is_loaded():
-    """Issue 11, point 20: kernels under other tags were loaded, and failed in `decision_function`."""
+    """Kernels under other tags were loaded, and failed in `decision_function`."""
     assert_harmless("retagged.py", "features", "pairs", "one_vs_rest", *KERNELS)
 
 
@@ -151,19 +151,6 @@ def write(path, members, **options):
     with zipfile.ZipFile(path, "w", **options) as file:
         for name, data in members.items():
             file.writestr(name, data)
-
-
-def test_arrays_that_swap_their_places_are_refused_or_fit(path):
-    tree, arrays = unpack(path)
-    names = sorted(arrays, key=lambda name: int(name[1:]))
-    for one, other in zip(names, names[1:], strict=False):
-        pack(path, tree, arrays | {one: arrays[other], other: arrays[one]})
-        try:
-            again = manykernels.load(path)
-        except ValueError as error:
-            assert OTHER in str(error)
-        else:
-            again.predict(X), again.decision_parts(X)
 
 
 def test_a_missing_file_is_called_missing_and_a_folder_a_folder(tmp_path):

@@ -65,7 +65,7 @@ def test_names_are_text():
 
 @pytest.mark.parametrize("names", [("a[0", "b("), ("**", "\\"), ("x'),hacked(1),('", "{0}"), ("(?P<n>", "$ %")])
 def test_names_may_hold_what_patterns_and_scripts_are_made_of(names):
-    """Issue 11, points 20 and 15: scikit-learn makes a pattern, and a script, of the name of each parameter."""
+    """Scikit-learn makes a pattern, and a script, of the name of each parameter."""
     model = fitted(names)
     for one in (model, MKLClassifier([(name, RBF(0.5)) for name in names]), make_pipeline(StandardScaler(), model)):
         html = one._repr_html_()

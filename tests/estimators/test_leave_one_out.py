@@ -1,4 +1,4 @@
-"""Leave-one-out decisions from one fit against refits without each example. Issue 13, point 2."""
+"""Leave-one-out decisions from one fit against refits without each example."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Kernels that count words warn where sequences differ in length and nothing makes up for it (issue 11, point 7)."""
+"""Kernels that count words warn where sequences differ in length and nothing makes up for it."""
 
 import warnings
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, Views, load
+from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, load
 from manykernels.kernels import Linear, On
 from manykernels.strings import Degree, GappedKmer, Mismatch, Spectrum, WeightedDegree, WeightedDegreeShift
 
@@ -30,7 +30,6 @@ def said(function, *args, about="grow with the length"):
 
 @pytest.mark.parametrize("name", WORDS)
 def test_words_of_unequal_sequences_warn_at_fit(name):
-    """Issue 11, point 7."""
     chosen = MKLClassifier([("words", WORDS[name])], normalize="multiplicative", C=1.0)
     (text,) = said(chosen.fit, UNEQUAL, Y)
     assert "'words' counts words" in text and 'normalize="spherical"' in text
@@ -40,7 +39,7 @@ def test_words_of_unequal_sequences_warn_at_fit(name):
 
 @pytest.mark.parametrize("name", WORDS)
 def test_a_new_sequence_of_another_length_warns_at_prediction(name):
-    """Issue 11, point 7: a sequence repeated four times goes from −0.35 to −5.28."""
+    """A sequence repeated four times goes from −0.35 to −5.28."""
     new = [EQUAL[0], EQUAL[1] * 4, EQUAL[2][:15]]
     model = MKLClassifier([("words", WORDS[name])], C=1.0).fit(EQUAL, Y)
     one, four = np.abs(model.decision_function([EQUAL[1], EQUAL[1] * 4]))
@@ -66,15 +65,7 @@ def test_kernels_of_positions_need_equal_lengths_and_do_not_warn():
             MKLClassifier([kernel]).fit(EQUAL, Y).predict([EQUAL[0] * 4])
 
 
-def test_examples_without_a_sequence_have_no_length():
-    X = Views({"dna": EQUAL[:30], "rows": np.ones((40, 1)) * Y[:, None]}, ids={"dna": range(30), "rows": range(40)})
-    kernels = [("dna", Spectrum(2), "dna", "zero"), ("rows", Linear(), "rows")]
-    model = MKLClassifier(kernels)
-    assert said(model.fit, X, Y) == [] == said(model.predict, X)
-
-
 def test_examples_of_other_lengths_are_named_by_their_rows_among_examples_without_a_sequence():
-    """Issue 11, point 24."""
     X = {"dna": np.array([*EQUAL[:38], None, ""], object), "rows": np.ones((40, 1)) * Y[:, None]}
     model = MKLClassifier([("dna", Spectrum(2), "dna", "zero"), ("rows", Linear(), "rows")]).fit(X, Y)
     new = np.array([None, EQUAL[0] * 4, "", EQUAL[1], EQUAL[2] * 4, None, EQUAL[3] * 4], object)
@@ -121,7 +112,6 @@ def test_only_lengths_are_made_up_for():
     "kernel", [GappedKmer(8, 6), GappedKmer(8, 6, centre=(9, 2.0)), Mismatch(8, 1), Spectrum((8, 9))]
 )
 def test_sequences_without_a_single_word_warn_at_fit_and_at_prediction(kernel):
-    """Issue 14, point 11."""
     model, short = MKLClassifier([("words", kernel)], C=1.0, normalize="spherical"), [EQUAL[0][:7], *EQUAL[1:]]
     (text,) = said(model.fit, short, Y, about="letters")
     assert "'words' reads words of 8 letters" in text and "has 7" in text and "shorter words" in text
@@ -132,7 +122,6 @@ def test_sequences_without_a_single_word_warn_at_fit_and_at_prediction(kernel):
 
 
 def test_words_that_can_be_read_in_too_many_ways_are_refused_at_once():
-    """Issue 14, point 11."""
     for kernel in (GappedKmer(24, 12), GappedKmer(24, 12, filter="truncated"), GappedKmer(10**9, 20), Mismatch(25, 9)):
         with pytest.raises(ValueError, match="in [0-9,]+ ways, more than 65,536"):
             MKLClassifier([kernel]).fit(EQUAL, Y)

@@ -47,7 +47,7 @@ MIXED = [
 METRIC = [("m", RBF(0.2, metric="learn")), ("l", Laplacian(0.1, metric=[1.0, 0.5, 0.0, 2.0]))]
 TABLE = [("k", Precomputed(), "k"), ("x", Linear(), "x")]
 FITS = {
-    "spherical": (MKLClassifier(KERNELS, C=1.0, normalize="spherical"), X, TWO, {}),
+    "spherical": (MKLClassifier(KERNELS, C=1.0, normalize="spherical", memory_limit="500MB"), X, TWO, {}),
     "trace": (MKLClassifier(KERNELS, C=2.0, normalize="trace", tol=1e-2, calibrate="sigmoid"), X, TWO, {}),
     "weights": (MKLClassifier(KERNELS, C="auto", tol=1e-2), X, TWO, {"sample_weight": WEIGHTS}),
     "shared weights": (MKLClassifier(KERNELS, C=1.0, multi_class="shared", tol=1e-2), X, THREE, {}),

@@ -1,4 +1,4 @@
-"""Models of LS-GKM: their text files loaded, scored, saved in both formats, and refused (issue 14, point 3)."""
+"""Models of LS-GKM: their text files loaded, scored, saved in both formats, and refused."""
 
 import gzip
 from itertools import product
@@ -9,7 +9,7 @@ from naive_strings import centre_weights, gkm_weights, words
 from sklearn.base import clone
 
 import manykernels
-from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
+from manykernels import MKLClassifier, MKLRegressor
 from manykernels.kernels import RBF
 from manykernels.sequences import Sequences
 from manykernels.strings import GappedKmer, Spectrum
@@ -95,7 +95,6 @@ def test_older_files_and_those_of_windows_are_read(tmp_path):
 
 
 def test_gzipped_models_and_those_of_its_regression_are_read(tmp_path):
-    """Issue 18."""
     packed = gzip.compress(model_text().encode())
     wanted = scores()
     found = load(tmp_path, packed, format="lsgkm")
@@ -159,13 +158,6 @@ def test_our_models_are_written_in_their_format(options, tmp_path):
     wanted, found = (one.decision_function(new) - one.intercept_ for one in (model, again))
     np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(again.intercept_, model.intercept_, rtol=1e-5)  # six digits
-
-
-def test_the_best_model_of_a_cross_validation_is_written_too(tmp_path):
-    X, y = texts(40), np.where(np.arange(40) % 2, 1, -1)
-    model = MKLClassifierCV([GappedKmer(4, 2)], Cs=(1.0,), cv=2, normalize="spherical").fit(X, y)
-    model.save(tmp_path / "x.txt", format="lsgkm")
-    assert "norc 1" in (tmp_path / "x.txt").read_text()
 
 
 KMER = GappedKmer(5, 3)

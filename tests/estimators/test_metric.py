@@ -1,4 +1,4 @@
-"""metric="learn": kernels that learn the scales of their columns. Issue 13, point 8."""
+"""metric="learn": kernels that learn the scales of their columns."""
 
 import numpy as np
 import pandas as pd
@@ -95,7 +95,7 @@ def test_scales_keep_the_mean_distance_between_examples():
 
 
 def test_a_metric_is_judged_by_examples_that_did_not_learn_it(monkeypatch):
-    """Issue 11, point 24. Each half judges, by its leave-one-out decisions, what the other half has learned."""
+    """Each half judges, by its leave-one-out decisions, what the other half has learned."""
     monkeypatch.setattr(learning, "ROUNDS", 1)
     plan = FitPlan.of(model := MKLClassifier(mixture(6, None), C=1.0), model._read(SMALL, FEW, None))
     rounds, learned, shared = learning.Rounds(plan, 1.0, np.ones(4), [0, 1, 2, 3]), [], []

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from manykernels import MKLOneClass
-from manykernels.inspect import bootstrap_weights
-from manykernels.kernels import RBF, Linear
+from manykernels.kernels import RBF
 
 rng = np.random.default_rng(8)
 X = rng.normal(size=(40, 2))
@@ -52,19 +51,3 @@ def test_weights_of_level_sets_are_costs():
     assert (a >= -1e-9).all() and (a <= 0.4 * weight + 1e-9).all() and (a > 0.4 * weight - 1e-6).any()
     plain = model(C=0.4, formulation="level_set").fit(X)
     assert np.abs(plain.decision_function(NEW) - one.decision_function(NEW)).max() > 0.01
-
-
-def test_samples_of_a_one_class_model_are_fits_with_drawn_counts():
-    found = bootstrap_weights(model(nu=0.3), X, None, n_boot=3, random_state=4)
-    draw = np.random.RandomState(4)
-    for row in found:
-        counts = draw.multinomial(40, np.full(40, 1 / 40))
-        np.testing.assert_allclose(row, model(nu=0.3).fit(X, sample_weight=counts).kernel_weights_, atol=2e-3)
-    assert np.ptp(found, axis=0).max() > 0.01
-
-
-def test_a_linear_kernel_has_its_own_level():
-    mine = MKLOneClass([Linear()], nu=0.5, normalize=None, tol=1e-8).fit(X + 3, sample_weight=COUNTS)
-    f = mine.decision_function(X + 3)
-    outside = COUNTS[f < -1e-6].sum() / COUNTS.sum()
-    assert outside <= 0.5 <= COUNTS[f < 1e-4].sum() / COUNTS.sum()

@@ -66,7 +66,6 @@ def test_frame_and_picture_show_the_path():
 
 
 def test_scores_of_the_training_data_count_the_weights():
-    """Issue 11, point 24."""
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(60, 2))
     labels = (rows[:, 0] + 1.5 * rng.normal(size=60) > 0).astype(int)

@@ -68,7 +68,7 @@ def test_rounding_of_the_kernels_as_given_is_named():
 
 @pytest.mark.parametrize("shift, C", [(1e4, 100.0), (5e4, 1.0)])
 def test_a_converged_fit_is_remarked_upon_where_rounding_exceeds_its_own_tol(shift, C):
-    """Issue 11, point 24. The same data: rounding of 1e-5 matters to a gap of 1e-6, and not to one of 1e-3."""
+    """The same data: rounding of 1e-5 matters to a gap of 1e-6, and not to one of 1e-3."""
     for tol, remarks in ((1e-3, 0), (1e-6, 1)):
         model, caught = fit(X + shift, C=C, tol=tol)
         assert model.duality_gap_ <= tol and len(caught) == remarks

@@ -218,7 +218,7 @@ def test_frames_of_durations_are_no_targets(other):
 
 @pytest.mark.parametrize("ids", [IDS, np.arange(N) + 1000, np.arange(N)], ids=["texts", "ids", "numbers"])
 def test_tables_of_kernel_matrices_keep_their_labels(ids):
-    """Issue 18: the order of a labelled matrix is checked as in a stack, for one view, two views and a table as X."""
+    """The order of a labelled matrix is checked as in a stack, for one view, two views and a table as X."""
     gram, y, table = pd.DataFrame(X.to_numpy() @ X.to_numpy().T, ids, ids), GOOD["y"].set_axis(ids), Precomputed.table
     turned, one, two = gram.iloc[:, ORDER], [("n", Precomputed())], [("n", Precomputed()), ("c", Linear())]
     model = MKLClassifier(one, C=1.0).fit({"n": table(gram)}, y)

@@ -10,11 +10,11 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from string_lists import LISTS, NEW, X, acceptors, y, y_new
+from string_lists import LISTS, NEW, X, acceptors, y
 
-from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, load
+from manykernels import MKLClassifier, MKLOneClass, load
 from manykernels import strings as ms
-from manykernels.kernels import RBF, KernelList, KernelStack, Linear
+from manykernels.kernels import RBF, KernelList, KernelStack
 
 EVERY_LIST = pytest.mark.parametrize("kernels", LISTS.values(), ids=LISTS)
 
@@ -34,35 +34,6 @@ def test_a_list_of_strings_is_fitted_as_its_matrices_are(kernels):
     parts = model.decision_parts(NEW)
     np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, model.decision_function(NEW), atol=1e-10)
     assert model.kernel_names_ == resolved.names
-
-
-def test_what_was_planted_is_found():
-    strings, labels = acceptors(200)
-    model = MKLClassifier(ms.position_kernels(20, 3), regularizer=1, C=0.2).fit(strings, labels)
-    heavy = [name for name, weight in zip(model.kernel_names_, model.kernel_weights_, strict=True) if weight > 0.02]
-    assert heavy and set(heavy) <= {f"position {p}" for p in range(6, 13)}
-    assert model.score(NEW, y_new) > 0.8
-
-
-def test_the_mixture_of_paper_000():
-    rng = np.random.default_rng(0)
-    strings, labels = acceptors(80, 60)
-    views = {"seq": strings, "angles": rng.normal(size=(80, 4)), "energies": labels[:, None] + rng.normal(size=(80, 3))}
-    kernels = [
-        ("signal", ms.WeightedDegreeShift(4, 3, start=5, stop=25), "seq"),
-        ("promoter", ms.Spectrum(4, stop=20), "seq"),
-        ("exon", ms.Spectrum(3, start=20), "seq"),
-        ("angles", Linear(), "angles"),
-        ("energies", Linear(), "energies"),
-    ]
-    model = MKLClassifier(kernels, normalize="spherical", regularizer=4 / 3).fit(views, labels)
-    assert model.duality_gap_ <= 1e-3 and model.score(views, labels) > 0.9
-    part = {name: view[:7] for name, view in views.items()}
-    np.testing.assert_allclose(model.decision_function(part), model.decision_function(views)[:7], rtol=1e-10)
-    packed = views | {"seq": ms.Sequences.encode(strings)}
-    np.testing.assert_allclose(model.decision_function(packed), model.decision_function(views), rtol=1e-12)
-    with pytest.raises(ValueError, match="seq"):
-        model.predict({"seqs": strings, "angles": views["angles"], "energies": views["energies"]})
 
 
 def test_a_column_of_a_data_frame():
@@ -131,15 +102,6 @@ def test_tags_say_that_strings_are_read():
     assert MKLClassifier().__sklearn_tags__().input_tags.two_d_array
 
 
-def test_proteins_of_any_length_one_vs_rest():
-    rng = np.random.default_rng(0)
-    letters, labels = np.array(list(ms.PROTEIN.letters)), np.arange(45) % 3
-    proteins = ["".join(rng.choice(letters, rng.integers(20, 60))) + "WCH"[c] * 4 for c in labels]
-    kernels = [ms.Spectrum(k, alphabet="protein") for k in (1, 2, 3)] + [ms.GappedKmer(4, 2, alphabet="protein")]
-    model = MKLClassifier(kernels, normalize="spherical").fit(proteins, labels)
-    assert model.kernel_weights_.shape == (3, 4) and model.score(proteins, labels) > 0.9
-
-
 def test_one_thread_is_one_thread(monkeypatch):
     import manykernels._threads as threads
 
@@ -148,14 +110,6 @@ def test_one_thread_is_one_thread(monkeypatch):
     strings, labels = acceptors(600)
     MKLClassifier([ms.Spectrum(3) + ms.Spectrum(2), ms.WeightedDegreeShift(3, 1)], n_jobs=1).fit(strings, labels)
     assert not asked
-
-
-def test_regression_and_one_class():
-    target = np.array([x.count("A") / 20 for x in X])
-    kernels = ms.degree_kernels(3) + [("words", ms.Spectrum(1))]
-    model = MKLRegressor(kernels, C=100, loss="epsilon_insensitive", epsilon=0.01).fit(X, target)
-    assert model.score(X, target) > 0.9
-    assert set(MKLOneClass([ms.WeightedDegree(3)], nu=0.2).fit(X).predict(X)) == {-1, 1}
 
 
 @pytest.mark.parametrize(

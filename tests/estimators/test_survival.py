@@ -1,4 +1,4 @@
-"""Issue 15, build 2: times that may be censored, through the estimators."""
+"""Times that may be censored, through the estimators."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Issue 15, build 2: C="auto" of losses of all examples together, against fits without each example."""
+"""C="auto" of losses of all examples together, against fits without each example."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Issue 15, must show 2: the same models as scikit-survival and lifelines, where they are installed."""
+"""The same models as scikit-survival and lifelines, where they are installed."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A method that a model does not have says itself what to do (issue 11, point 10)."""
+"""A method that a model does not have says itself what to do."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_sentence_that_helps_is_the_error_itself(name):
-    """Issue 11, point 10: scikit-learn's `available_if` hides it in `__cause__`."""
+    """Scikit-learn's `available_if` hides it in `__cause__`."""
     (model, cure), name = CASES[name], name.split()[0]
     model.fit(X, X[:, 0] > 0)
     assert not hasattr(model, name)

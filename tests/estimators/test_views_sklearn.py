@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, Views, inspect
+from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, Views, inspect
 from manykernels.kernels import RBF, Categorical, Features, Linear, On
 from manykernels.strings import Spectrum
 
@@ -205,14 +205,6 @@ def test_views_are_the_dict_of_them_for_every_method():
     np.testing.assert_allclose(again.decision_function(VIEWS), other.decision_function(given))
     boot = inspect.bootstrap_weights(MKLClassifier(KERNELS[:2], C=1.0), VIEWS[["array", "pandas"]], y, n_boot=3)
     assert boot.shape == (3, 2)
-
-
-def test_other_estimators_take_them_too():
-    X = VIEWS[["array", "sparse"]]
-    assert MKLRegressor([("array", RBF(0.1)), ("sparse", Linear())]).fit(X, A[:, 3]).predict(X).shape == (N,)
-    assert MKLOneClass([("array", RBF(0.1)), ("sparse", RBF(0.1))]).fit(X).predict(X).shape == (N,)
-    named = MKLClassifier().fit(VIEWS[["array", "sparse"]][:, ["array"]], y)
-    assert any("array" in name for name in named.kernel_names_)
 
 
 @pytest.mark.parametrize("normalize", ["multiplicative", "spherical", "trace", None])

@@ -1,4 +1,4 @@
-"""Issue 14, build 8: BED and narrowPeak files, and windows around the peaks."""
+"""BED and narrowPeak files, and windows around the peaks."""
 
 import gzip
 from pathlib import Path

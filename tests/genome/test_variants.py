@@ -1,4 +1,4 @@
-"""Issue 14, build 7: variants from files, and the model's difference between their alleles."""
+"""Variants from files, and the model's difference between their alleles."""
 
 import gzip
 from pathlib import Path
@@ -158,7 +158,7 @@ def test_p_values_are_uniform_where_flanks_are_random():
 
 
 def test_null_changes_of_the_same_size_count_in_p():
-    """Issue 11, point 24. Where flanks do not matter each null change is the change itself, but for rounding."""
+    """Where flanks do not matter each null change is the change itself, but for rounding."""
     contig = "ACGTTGCATG" * 20
     path, places = write_genome("g.fa", {"c": contig}), np.arange(41, 141, 10)
     variants = Variants([f"v{k}" for k in range(10)], np.full(10, "c"), places, ["A"] * 10, ["C"] * 10)
@@ -209,7 +209,7 @@ def test_a_model_of_several_outputs_needs_the_number_of_one(fitted):
 
 
 def test_the_width_is_that_of_the_training_windows_if_the_model_tells_it():
-    """Issue 14: a width had to be given even where the model knows it."""
+    """A width had to be given even where the model knows it."""
     rng = np.random.default_rng(4)
     contigs = {"chr1": "".join(rng.choice(list("ACGT"), 300))}
     reference = write_genome("genome.fa", contigs)
@@ -226,7 +226,7 @@ def test_the_width_is_that_of_the_training_windows_if_the_model_tells_it():
 
 
 def test_a_window_may_be_as_short_as_the_longest_word_that_has_weight():
-    """Issue 14: shorter ones have no windows of a word, and every difference was 0."""
+    """Shorter ones have no windows of a word, and every difference was 0."""
     reference = write_genome("g.fa", {"chr1": "ACGTACGTTGCA"})
     texts = ["".join(row) for row in np.random.default_rng(3).choice(list("ACGT"), (40, 9))]
     model = MKLClassifier([("three", Spectrum(3)), ("four", Spectrum(4))], C=1.0).fit(texts, np.arange(40) % 2)

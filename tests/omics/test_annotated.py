@@ -1,4 +1,4 @@
-"""AnnData and MuData as X, with targets and groups by the names of columns of obs. Issue 15, point 5."""
+"""AnnData and MuData as X, with targets and groups by the names of columns of obs."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Gene sets: files, names of genes, kernels of sets, databases. Issue 15, point 4."""
+"""Gene sets: files, names of genes, kernels of sets, databases."""
 
 import gzip
 
@@ -114,15 +114,6 @@ def test_new_data_may_have_other_genes_but_lack_none_of_the_sets():
     np.testing.assert_allclose(model.decision_function(few), model.decision_function(SPARSE), atol=1e-9)
     with pytest.raises(ValueError, match="X lacks columns"):
         model.predict(Views({"X": SPARSE["X"][:, np.arange(10)]}))
-
-
-def test_sets_of_one_matrix_are_the_sources_and_overlapping_ones_a_group():
-    few = {name: DATA.gene_sets[name] for name in ("SET_0", "SET_2", "SET_5")}
-    found = relevance(MKLClassifier(set_kernels(few, SPARSE), C=1.0), SPARSE, Y, groups=DATA.obs["site"], cv=4)
-    assert [row["name"] for row in found.table()] == ["SET_0", "SET_2", "SET_5"]
-    joined = [set(group.names) for group in found.groups]
-    drop = dict(zip([row["name"] for row in found.table()], found.measure("drop").mean, strict=True))
-    assert {"SET_0", "SET_2"} in joined or drop["SET_0"] > 0
 
 
 def test_databases_are_groups_of_the_regularizer():

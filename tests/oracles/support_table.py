@@ -1,6 +1,6 @@
 """Which solver takes which loss with which regularizer: the members of the contract tests, and the page of the site.
 
-    python tests/oracles/support_table.py docs/support-table.md
+python tests/oracles/support_table.py docs/support-table.md
 """
 
 import sys
