@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from manykernels._validation import check_choice, check_integer, check_number, check_size, check_vector
+from manykernels._validation import check_choice, check_integer, check_number, check_size, check_vector, parse_bytes
 from manykernels.kernels import RBF, Laplacian, Polynomial
 from manykernels.strings import Spectrum, degree_kernels
 
@@ -34,6 +34,13 @@ def test_the_ends_belong_to_an_interval_as_it_says(closed, ends, low, high):
         else:
             with pytest.raises(ValueError, match="a=.* must be a number with"):
                 check_number("a", end, low, high, closed)
+
+
+@pytest.mark.parametrize("text, size", [
+    ("2GiB", 2 * 1024**3), ("2 GB", 2 * 1000**3), ("1.5kib", 1536), ("7", 7), (" 3M ", 3 * 1000**2), ("1TiB", 1024**4),
+])  # fmt: skip
+def test_sizes_have_decimal_and_binary_units(text, size):
+    assert parse_bytes(text) == size and parse_bytes(text).given == text
 
 
 def test_integers():

@@ -48,7 +48,8 @@ def planted(words, n=60, length=140, both=True):
             if (i + k) % 5 == 0:
                 continue
             at, strand = int(rng.integers(2, 20)) + 30 * k, 1 if not both or rng.random() < 0.7 else -1
-            text[at : at + 8], track[at : at + 8] = (word if strand > 0 else turned(word)), value
+            here = slice(at, at + len(word))
+            text[here], track[here] = (word if strand > 0 else turned(word)), value
             places[word].append((i, at, strand))
         texts.append("".join(text))
         tracks.append(track)
@@ -80,6 +81,15 @@ def test_motifs_are_named_by_their_total_contribution_and_found_at_their_places(
     lines = found.summary().splitlines()
     assert lines[0].startswith(f"2 motifs from {found.n_seqlets} seqlets in 60 sequences")
     assert lines[1].startswith(f"motif1  {found[0].consensus}  48 seqlets in 48 sequences, mean contribution -8")
+
+
+@pytest.mark.parametrize("word", ["TGACTCATC", "TGACTCATCGGAC", "CCGGAAGTTGCAATA"])
+def test_a_motif_of_any_width_lies_at_its_places_on_both_strands(word):
+    texts, tracks, places = planted({word: 1.0})
+    (motif,) = find_motifs(explanation(texts, tracks))
+    assert motif.consensus in (word, turned(word))
+    same = 1 if motif.consensus == word else -1
+    assert sorted(zip(motif.sequence, motif.start, motif.strand * same, strict=True)) == places[word]
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -113,6 +113,7 @@ def test_labels_come_from_a_word_of_the_header(write):
     ]:
         S, y = read_fasta(write(as_fasta(["A", "C", "G", "T"], header=header)), labels="label")
         assert list(S) == ["A", "C", "G", "T"] and y.tolist() == expected
+        assert y.dtype == np.array(expected).dtype  # whole numbers are classes
     with pytest.raises(ValueError, match="labels='class': header 'x label=c-1' of sequence 0 .* has no 'class='"):
         read_fasta(write(as_fasta(["A"], header=header)), labels="class")
 

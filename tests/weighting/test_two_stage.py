@@ -72,6 +72,9 @@ def test_align_is_proportional_to_the_centred_alignments(data):
     real = y * np.random.default_rng(0).random(60)
     rho = target_alignments(S, real, centered=True)
     assert_allclose(weights(Align(), S, real, loss=losses.Squared()), rho / rho.sum())
+    times = np.exp(real)
+    for given in (times, np.where(y > 0, times, -times)):  # of events, and censored ones
+        assert_allclose(weights(Align(), S, given, loss=losses.LogTime()), rho / rho.sum())
 
 
 @pytest.mark.parametrize("near", [None, 0.1, 1e-3], ids=lambda near: f"nearly alike: {near}")
