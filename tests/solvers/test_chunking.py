@@ -15,12 +15,10 @@ from manykernels.problem import Problem
 from manykernels.regularizers import (
     LpNorm,
 )
-from manykernels.solvers import Solver, solve
-from manykernels.solvers.classical import _kernel_rows
+from manykernels.solvers import Solver, _run, solve
+from manykernels.solvers.classical import _kernel_rows, chunking
 from manykernels.solvers.classical._kernel_rows import CachedRows, ComputedRows, MatrixRows, rows_of
 from manykernels.solvers.classical.chunking import Interleaved
-
-M = 5
 
 
 def data(n=60, seed=0):
@@ -62,16 +60,6 @@ def test_the_closed_form_as_printed_arrives_later():
     assert printed.primal == pytest.approx(quick.primal, rel=2e-5)
 
 
-@pytest.mark.parametrize("order", ["first", "last", "spherical"])
-def test_memory_orders_agree(order):
-    S = bank().stack.array
-    X = np.ascontiguousarray(np.moveaxis(S, 0, 2)) if order == "last" else KernelStack(S)
-    normalize = "spherical" if order == "spherical" else "multiplicative"
-    problem = make_problem(kernels=DenseBank(X, normalize=normalize))
-    a, b = solve(problem, "chunking", tol=1e-5), solve(problem, "newton", tol=1e-5)
-    assert a.gap <= 1e-5 and a.primal == pytest.approx(b.primal, rel=2e-5)
-
-
 def on_the_fly(n=80):
     """Kernels given as functions: dear to compute, so that their rows are cached."""
     X, _ = data(n)
@@ -89,16 +77,6 @@ def test_rows_cached_within_a_tiny_limit_give_the_same_result():
         solution = solve(make_problem(n=80, kernels=tight), Solver("chunking", size=30), tol=1e-6)
         assert solution.gap <= 1e-6
         assert_agree(problem, solution, whole)
-
-
-@pytest.mark.parametrize("p", [1, 2])
-def test_a_small_cache_gives_the_same_optimum(p, monkeypatch):
-    few = lambda bank, kernels: CachedRows(bank, kernels, 10 * kernels.size * bank.n * 8)  # noqa: E731
-    kernels = on_the_fly()
-    best = solve(make_problem(regularizer=p, n=kernels.n, kernels=kernels), "newton", tol=1e-6)
-    monkeypatch.setattr("manykernels.solvers.classical.chunking.rows_of", few)
-    found = solve(make_problem(regularizer=p, n=kernels.n, kernels=kernels), "chunking", tol=1e-4, max_iter=5000)
-    assert found.gap <= 1e-4 and abs(found.primal - best.primal) <= 2e-4 * best.primal
 
 
 def test_cheap_kernels_are_computed_and_matrices_that_fit_are_kept():
@@ -121,17 +99,6 @@ def test_a_warm_start_revives_weights_of_zero():
     problem = make_problem(regularizer=2)
     solution = solve(problem, "chunking", tol=1e-5, warm=sparse)
     assert solution.gap <= 1e-5 and solution.theta.all()
-
-
-def test_the_gap_of_the_result_holds_at_outputs_computed_anew():
-    problem = make_problem(regularizer=1.5, n=80)
-    solution = solve(problem, Solver("chunking", size=6), tol=1e-4, max_iter=5000)
-    support = np.flatnonzero(solution.a.any(axis=0))
-    P = problem.bank.products(solution.a[:, support], support)
-    q, f = np.einsum("tmi,ti->m", P, solution.a), np.einsum("m,tmi->ti", solution.theta, P)
-    certificate = problem.certificate(problem.losses(f, solution.b), solution.a, solution.b, solution.theta, q)
-    assert certificate.gap <= 1e-4
-    assert certificate.primal == pytest.approx(solution.primal, rel=1e-10)
 
 
 @pytest.mark.parametrize("p", [1, 1.5])
@@ -160,18 +127,6 @@ def test_only_outputs_computed_anew_are_certified(monkeypatch):
 def test_a_working_set_too_small_or_no_number_is_an_error(size):
     with pytest.raises(ValueError, match="size must be"):
         solve(make_problem(), Solver("chunking", size=size))
-
-
-def test_kernels_of_single_columns_are_taken():
-    from manykernels import MKLClassifier
-    from manykernels.kernels import RBF, Linear
-
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    y = X[:, 0] + X[:, 1] ** 2 > 0.5
-    kernels = [("a", RBF(gamma=1.0), [0]), ("b", RBF(gamma=1.0), [1]), ("c", Linear(), [2])]
-    one, two = (MKLClassifier(kernels, solver=solver, C=1.0).fit(X, y) for solver in ("chunking", "auto"))
-    assert one.objective_ == pytest.approx(two.objective_, rel=1.01e-3)  # tol of the larger
 
 
 n, COUNT = 230, 80  # n COUNT numbers are more than a block of columns has, and no multiple of it
@@ -223,3 +178,19 @@ def test_the_rows_that_were_used_last_stay_in_the_cache():
     assert not computed
     rows.add(g, np.array([1, 2]), np.ones(2))
     assert computed == [[1]]
+
+
+def test_blocks_become_float64_where_float32_no_longer_gains(monkeypatch):
+    monkeypatch.setattr(_run, "MIN_FLOAT32_EXAMPLES", 0)
+    improve, types = Interleaved.improve, []
+
+    def of_float64_alone(run, *given):
+        types.append(np.dtype(run.dtype))
+        if run.dtype == np.float64:
+            improve(run, *given)
+
+    monkeypatch.setattr(Interleaved, "improve", of_float64_alone)
+    found = solve(make_problem(), "chunking", tol=1e-3)
+    idle = types.count(np.dtype(np.float32))
+    assert found.converged and chunking.MAX_IDLE_STEPS <= idle <= chunking.MAX_IDLE_STEPS + 1
+    assert set(types[idle:]) == {np.dtype(np.float64)}

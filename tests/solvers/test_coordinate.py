@@ -5,8 +5,8 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from agreement import assert_agree, assert_models_agree
-from numpy.testing import assert_allclose, assert_array_equal
+from agreement import assert_agree
+from numpy.testing import assert_array_equal
 
 from manykernels import MKLClassifier, losses
 from manykernels.banks.choice import explicit_bank
@@ -14,7 +14,7 @@ from manykernels.banks.dense import DenseBank
 from manykernels.banks.features import FeatureBank
 from manykernels.banks.words.degree import DegreeBank
 from manykernels.datasets import make_splice
-from manykernels.kernels import RBF, KernelList, rank_one_kernels
+from manykernels.kernels import RBF, KernelList, Linear, rank_one_kernels
 from manykernels.problem import Problem
 from manykernels.regularizers import Entropy, LpNorm
 from manykernels.solvers import Solver, coordinate, solve
@@ -33,7 +33,6 @@ LISTS = {
     "both": degree_position_kernels(24, 7, block=6),
     "one": [("wd", WeightedDegree(7))],
 }
-every_list = pytest.mark.parametrize("kind", LISTS)
 
 
 def strings(n=60, seed=0, length=24, unknown=True):
@@ -44,24 +43,6 @@ def strings(n=60, seed=0, length=24, unknown=True):
     if unknown:
         S[2], S[3] = S[2][:7] + "N" + S[2][8:], S[4][:20] + "NNNN"
     return S
-
-
-def bank_and_kernels(kind, S, **options):
-    kernels = KernelList.from_spec(LISTS[kind], S)
-    return DegreeBank.from_list(kernels, S, **options), np.stack([k(S) for k in kernels.kernels])
-
-
-@every_list
-@pytest.mark.parametrize("memory_limit", [None, 4])  # all words in a table, or nodes where several strings share one
-def test_taking_back_what_was_added_leaves_nothing(kind, memory_limit):
-    S = strings()
-    bank, _ = bank_and_kernels(kind, S, memory_limit=memory_limit)
-    vectors, a = bank.vectors(), np.random.default_rng(1).normal(size=len(S)).astype(np.float32).astype(float)
-    vectors.add(np.arange(len(S)), np.zeros(len(S)), a)
-    vectors.add(np.arange(len(S)), a, -a)
-    assert_allclose(vectors.q, 0, atol=1e-3)
-    vectors.clear()
-    assert not vectors.q.any() and not vectors.parts(np.arange(3), np.zeros(3)).any()
 
 
 def problem_pair(loss, regularizer, intercept=True, n=150, T=1, seed=0):
@@ -100,30 +81,6 @@ def test_runs_repeat_exactly_for_one_random_state_and_any_number_of_threads():
     ]
     assert_array_equal(a[0], a[1])
     assert_array_equal(a[0], a[2])
-
-
-def test_estimators_take_features_where_there_are_many_examples(monkeypatch):
-    from manykernels.banks import choice
-
-    X, y = make_splice(300, length=41, positives=0.3, random_state=2)
-    text = list(X)
-    matrices = MKLClassifier(degree_kernels(6), tol=1e-5).fit(text, y)
-    monkeypatch.setattr(choice, "MAX_PAIRWISE", 100)
-    features = MKLClassifier(degree_kernels(6), tol=1e-5).fit(text, y)
-    assert type(features.predictor_).__name__ == "DegreePredictor" != type(matrices.predictor_).__name__
-    assert_models_agree(features, matrices, text)
-    assert_allclose(features.decision_function(text), matrices.decision_function(text), atol=5e-3)
-    parts = features.decision_parts(text[:9])
-    assert_allclose(parts.sum(1) + features.intercept_, features.decision_function(text[:9]), atol=1e-9)
-
-
-def test_a_fitted_model_is_saved_and_loaded(tmp_path):
-    from manykernels import load
-
-    X, y = make_splice(200, length=41, positives=0.3, random_state=2)
-    model = MKLClassifier(degree_kernels(6), solver="coordinate").fit(X, y)
-    model.save(tmp_path / "m.mk")
-    assert_array_equal(load(tmp_path / "m.mk").decision_function(X), model.decision_function(X))
 
 
 def test_what_has_no_explicit_features_is_refused():
@@ -192,18 +149,20 @@ def test_small_programs_have_their_effort_anew_while_the_gap_falls():
     assert solve(problem, "coordinate", tol=1e-5).converged
 
 
-def test_an_entropy_that_is_small_beside_the_cuts_reaches_its_gap():
-    """Its Ω* is nearly a maximum there, and the minimum of the cuts cannot be found by slopes, nor be gone to."""
+@pytest.mark.parametrize("seed", [None, 0, 1])
+@pytest.mark.parametrize("name", ["coordinate", "interior"])
+def test_an_entropy_that_is_small_beside_the_cuts_reaches_its_gap(name, seed):
+    """Its Ω* is nearly a maximum there: slopes say little of the minimum of the cuts, and Newton steps of the optimum.
+
+    Also of data that differ by rounding, as products on another processor do."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 12))
     y = np.where(X[:, :4].sum(axis=1) + 0.3 * rng.normal(size=200) > 0, 1.0, -1.0)
+    if seed is not None:
+        X *= 1 + 1e-13 * np.random.default_rng(seed).normal(size=X.shape)
     bank = FeatureBank.from_list(KernelList.from_spec(rank_one_kernels(12), X), X)
-    found, other = (
-        solve(Problem(bank, y, losses.get("hinge"), Entropy(0.5), 10.0), name, tol=1e-5)
-        for name in ("coordinate", "interior")
-    )
-    assert found.converged and other.converged
-    assert found.primal == pytest.approx(other.primal, rel=1e-4)
+    found = solve(Problem(bank, y, losses.get("hinge"), Entropy(0.5), 10.0), name, tol=1e-5)
+    assert found.converged and found.primal == pytest.approx(170.467, rel=3e-5)
 
 
 @pytest.mark.parametrize("lam", [5.0, 0.05, 0.005])
@@ -272,3 +231,20 @@ def test_passes_go_on_where_newton_steps_do_not_end(monkeypatch):
     monkeypatch.setattr(coordinate.Newton, "solve", cut_off)
     found = solve(problem, "coordinate", tol=1e-4, thin=False)
     assert len(calls) == 1 and found.converged and found.gap <= 1e-4
+
+
+def test_an_example_rests_exactly_where_no_move_within_its_box_gains(monkeypatch):
+    """By one-sided derivatives of the dual at a bound, at the kink and inside; at the distance itself it rests."""
+    monkeypatch.setattr(coordinate, "REST_DISTANCE", 0.25)
+    a, outputs = (part.ravel() for part in np.meshgrid([-1.0, -0.5, 0.0, 0.5, 1.0], np.arange(-12, 13) / 8))
+    n = len(a)
+    X = np.random.default_rng(0).normal(size=(n, 1))
+    bank = FeatureBank.from_list(KernelList.from_spec([Linear()], X), X)
+    loss = losses.EpsilonInsensitive(0.5)
+    c = np.where(np.arange(n) % 7 == 0, 0.0, 1.0)
+    side = VisitedOutput(Problem(bank, np.zeros(n), loss, LpNorm(2), c), np.zeros(n), c, a * c, 0.125, None)
+    side.outputs = outputs
+    side.rest()
+    rising, falling = (outputs + 0.125 + 0.5 * np.where(at, 1.0, -1.0) for at in (a >= 0, a > 0))
+    moves = (a < 1) & (rising < 0.25) | (a > -1) & (falling > -0.25)
+    assert_array_equal(side.active, np.flatnonzero(moves & (c > 0)))

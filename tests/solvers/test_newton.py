@@ -44,21 +44,6 @@ def test_a_run_that_ends_early_returns_its_best_point(max_iter):
     assert found.gap <= 2e-3
 
 
-def test_an_interrupt_gives_the_best_point_too():
-    problem, *_ = small_problem("hinge", LpNorm(1), seed=3, n=60)
-    good = solve(problem, tol=1e-3).theta
-
-    def stop(record):
-        if record["iteration"] == 3:
-            raise KeyboardInterrupt
-
-    control = Control(1e-9)
-    control.record = stop
-    found = Wrapper(problem, Astray(good, np.eye(len(good))[np.argmin(good)]), control).solve()
-    assert found.interrupted
-    assert_array_equal(found.theta, good)
-
-
 @pytest.mark.parametrize(
     ("n", "d", "density", "seed", "tol"), [(60, 90, 0.1, 1, 1e-4), (60, 90, 0.1, 3, 1e-3), (60, 60, 1.0, 0, 1e-4)]
 )

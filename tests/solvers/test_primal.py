@@ -62,21 +62,6 @@ def test_it_has_converged_where_the_gap_is_that_of_the_tol_that_was_asked_for(lo
     assert coarse.converged and coarse.gap <= 2 * alone.gap
 
 
-@pytest.mark.parametrize("last", [1, 2, 3])
-@pytest.mark.parametrize("loss", ["hinge", "logistic"])
-def test_an_interrupted_run_ends_there(loss, last):
-    """Issue 11, point 24. No other solver goes on, and the values are those of the point that is returned."""
-
-    def stop(record):
-        if record["iteration"] == last:
-            raise KeyboardInterrupt
-
-    problem = problem_of(loss)
-    found = solve(problem, "primal", tol=1e-9, callback=stop)
-    assert found.interrupted and not found.converged and found.n_iter == len(found.history) == last + 1
-    assert found.primal == pytest.approx(certificate_of(problem, found).primal, rel=1e-5)
-
-
 def test_features_that_are_kept_between_passes_have_a_quarter_of_the_memory_limit(monkeypatch):
     """Issue 11, point 24. Those of few examples are kept, those of more are computed again; the fit is the same."""
     asked, room = [], HostBlocks.room
@@ -100,28 +85,6 @@ def test_features_that_are_kept_between_passes_have_a_quarter_of_the_memory_limi
         assert asked and all(kept == (size if size <= limit // 4 else None) for size, kept in asked)
         assert any(kept is None for _, kept in asked) == (limit == 2 * most)
         assert found.converged and found.primal == pytest.approx(free.primal, rel=2e-3)
-
-
-@pytest.mark.filterwarnings("ignore:kernels without variance")
-@pytest.mark.parametrize("place", [0, 1, 2])
-@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared"])
-def test_a_kernel_without_variance_changes_nothing_wherever_it_stands(loss, place):
-    """Issue 11, point 24. The fit is that without the kernel: its certificate, and its weights with a 0 put in."""
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.normal(size=(300, 3)), np.ones(300)])
-    y = np.where(X[:, 0] + 0.3 * X[:, 1] + 0.5 * rng.normal(size=300) > 0.2, 1.0, -1.0)
-    kernels = [RandomFeatures(RBF(gamma=g), rank=r, random_state=r) for g, r in ((0.1, 12), (1.0, 10))]
-    lists = [[(f"k{m}", kernel, [0, 1, 2]) for m, kernel in enumerate(kernels)]]
-    lists.append([*lists[0][:place], ("constant", RandomFeatures(RBF(gamma=0.1), rank=6), [3]), *lists[0][place:]])
-    wanted, found = (
-        solve(
-            Problem(explicit_bank(KernelList.from_spec(k, X), X), y, losses.get(loss), LpNorm(2), 0.5), "primal", 1e-4
-        )
-        for k in lists
-    )
-    assert found.converged and wanted.converged and found.theta[place] == 0
-    np.testing.assert_allclose(np.delete(found.theta, place), wanted.theta, rtol=1e-6)
-    np.testing.assert_allclose([found.primal, found.dual], [wanted.primal, wanted.dual], rtol=1e-6)
 
 
 @pytest.mark.parametrize("C", [1.0, 100.0])

@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from manykernels import losses
-from manykernels.inner import InnerProblem
 from manykernels.regularizers import BlockElasticNet, BlockNorm, BlockSum, Entropy, LpNorm, LpSum
 from manykernels.solvers import Solver, solve
 from manykernels.solvers.classical import spicy
@@ -64,22 +63,6 @@ def test_the_gradient_and_hessian_of_the_proximal_dual(member, gamma):
         assert_allclose(bent, difference, rtol=1e-4, atol=1e-6 * np.abs(difference).max())
 
 
-@pytest.mark.parametrize("member", [BlockNorm(2), BlockSum(2), BlockElasticNet(1)], ids=repr)
-def test_where_the_weights_are_uniform_it_is_the_inner_problem_on_the_sum(member):
-    s = solve(small_problem("hinge", member)[0], "spicy", tol=1e-7)
-    plain = solve(small_problem("hinge", LpNorm(np.inf))[0], "newton", tol=1e-8)
-    assert_allclose(s.theta, 1.0, rtol=1e-9)
-    assert s.primal == pytest.approx(plain.primal, rel=1e-6)
-
-
-def test_weights_of_a_block_norm_are_those_of_its_functions():
-    q = 3.5
-    problem, Ks, _ = small_problem("logistic", BlockNorm(q))
-    s = solve(problem, "spicy", tol=1e-8)
-    norms = s.theta * np.sqrt(np.einsum("ti,mij,tj->m", s.a, Ks, s.a))
-    assert_allclose(s.theta, np.sum(norms**q) ** ((q - 2) / q) * norms ** (2 - q), rtol=1e-9)
-
-
 @pytest.mark.parametrize("member", [BlockNorm(3), BlockSum(4), BlockElasticNet(0.3), LpSum(2)], ids=repr)
 def test_few_newton_steps_and_one_pass_each(member):
     problem, *_ = small_problem("hinge", member, n=60, M=8)
@@ -122,32 +105,6 @@ def test_kernels_that_do_not_help_are_left_out_of_the_block_elastic_net():
 def test_a_problem_whose_solution_is_zero():
     s = solve(small_problem("hinge", BlockElasticNet(0), C=1e-4)[0], "spicy", tol=1e-6)
     assert s.converged and not s.theta.any() and s.primal == pytest.approx(1e-4 * 30 * (1 - abs(make(0)[1].mean())))
-
-
-@pytest.mark.parametrize("loss", ["hinge", "squared", "logistic", "epsilon_insensitive"])
-@pytest.mark.parametrize("intercept", [True, False])
-def test_an_inner_problem_with_a_shift_solves_the_shifted_problem(loss, intercept):
-    """K a + shift is what a constant kernel column makes of it: the same as targets that are moved."""
-    loss = losses.get(loss)
-    Ks, y = make(1, real=loss.targets == "real")
-    rng = np.random.default_rng(0)
-    K, shift, c = Ks.sum(axis=0), rng.normal(size=30), np.full(30, 0.7)
-    inner = InnerProblem(loss, y, c, intercept)
-    a, f, b, gap = inner.solve(K, loss.start(y, c, intercept), 1e-10, shift=shift)
-    assert_allclose(f, K @ a + shift, atol=1e-9)
-    assert gap <= 1e-10 and gap == pytest.approx(inner.gap(a, f, b), abs=1e-12)
-    if loss.targets == "real":
-        moved = InnerProblem(loss, y - shift, c, intercept).solve(K, loss.start(y, c, intercept), 1e-10)[0]
-        assert_allclose(a, moved, atol=1e-4)
-    before = inner.objective(a, f)
-    for _ in range(20):  # no feasible move lowers the objective
-        trial = np.clip(a + 1e-3 * rng.normal(size=30), inner.lo, inner.hi)
-        trial = a + 0.5 * (trial - a)
-        if intercept:
-            i, j = rng.choice(np.flatnonzero(inner.free(a)), 2, replace=False)
-            trial = a.copy()
-            trial[i], trial[j] = trial[i] + 1e-6, trial[j] - 1e-6
-        assert inner.objective(trial, K @ trial + shift) >= before - 1e-12
 
 
 def test_what_it_cannot_take_is_refused_with_the_reason():

@@ -1,5 +1,6 @@
 """Scales, prices, certificates and active sets of a stream against the whole data in memory, shard by shard."""
 
+import itertools
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -368,3 +369,19 @@ def test_the_room_is_what_the_active_examples_double_to_within_the_limit(monkeyp
             monkeypatch.setattr(driver, "MIN_ACTIVE", least)
             run.options = replace(run.options, max_active=most)
             assert run._room(small, SimpleNamespace(a=a)) == room
+
+
+def test_what_the_busiest_worker_leaves_of_the_time_of_its_answers_is_communication(monkeypatch):
+    """By a clock of one second a look and shards of a quarter; the rest of a round is the driver's."""
+    X, Y, c, w = data(1)
+    clock, asked = itertools.count(), []
+    monkeypatch.setattr(driver, "time", SimpleNamespace(perf_counter=lambda: float(next(clock))))
+    monkeypatch.setattr(driver, "_busiest", lambda answers: asked.append(len(answers)) or 0.25)
+    with Stream(Pieces(X, BLOCKS), 1) as stream:
+        stream.arrange(Y, c, None)
+        run, _ = make(stream, Y, 1, max_iter=1)
+        record = run.run().solution.history[-1]
+    batches = len(asked)
+    assert batches > 1 and sum(asked) == len(BLOCKS)
+    assert record["seconds_compute"] == 0.25 * batches and record["seconds_communication"] == 0.75 * batches
+    assert record["seconds_driver"] == batches + 1

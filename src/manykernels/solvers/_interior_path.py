@@ -125,14 +125,19 @@ class JointPath(CentralPath):
     def _high(self):
         return self.bounds[1]
 
-    def step(self, exact):
-        """One predictor and corrector step with systems solved to `exact`; False if it makes no progress."""
+    def step(self, exact, least):
+        """One predictor and corrector step with systems solved to `exact`; False if it makes no progress.
+
+        Where Ω* bends, Σ z·d falls far sooner than the error of the linear model of θ. It is kept at `least`: with
+        less the system is singular up to rounding, before θ has settled.
+        """
         at, w = Directions(self, exact), self.weights
         *_, moves, dz, _, dtheta, ds = at.towards(np.zeros_like(at.distance), None)
         t = at.length(moves, dz, dtheta, ds, 1.0)
         after = float(np.vdot(self.z + t * dz, at.distance + t * moves))
         after += float((w.theta + t * dtheta) @ (w.s + t * ds)) if self.simplex else 0.0
         centre = min(max(after / at.count / at.mu, 0.0), 1.0) ** 3 * at.mu if at.mu > 0 else 0.0
+        centre = centre if self.simplex else max(centre, least / at.count)
         kernels = centre - ds * dtheta if self.simplex else None
         dp, dm, dbeta, moves, dz, dtau, dtheta, ds = at.towards(centre - moves * dz, kernels)
         if not np.all(np.isfinite(dp)):

@@ -29,6 +29,7 @@ EXACT_CG, EXACT_CG_SHARE = 1e-3, 1e-3  # tolerance of conjugate gradients in the
 LOOSE_CG = 1e-2, 1e-1  # the same for smooth Ω* while the gap falls: a quarter of the time for 20,000 words
 MAX_SLOW_STEPS = 3  # in a row without a fall by a tenth; then the systems are solved to EXACT_CG
 USUAL_STEPS, MANY_STEPS = 25, 125  # the latter on the simplex with several features for each kernel
+LEAST_PAIRS = 1e-3  # times tol: where Ω* bends, the products of the central path need not fall below this share
 TIDY_GAP = 30  # times tol: below this gap, points with fewer examples and kernels are tried
 MAX_EXTRA_STEPS = 4  # after the gap is reached, until kernels can lose their weight
 
@@ -111,7 +112,8 @@ class InteriorRun(Run):
             loose = loose and slow < MAX_SLOW_STEPS
             exact, share = LOOSE_CG if loose else (EXACT_CG, EXACT_CG_SHARE)
             try:
-                moved = path.step(min(exact, share * max(self.gap, self.tol)))
+                least = LEAST_PAIRS * self.tol * self.scale
+                moved = path.step(min(exact, share * max(self.gap, self.tol)), least)
             except LinAlgError:  # the system has become singular
                 moved = False
             if not moved and not loose:
