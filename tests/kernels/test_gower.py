@@ -66,11 +66,6 @@ def test_a_new_category_differs_from_all_and_numbers_outside_the_range_count_as_
     np.testing.assert_allclose(Gower()([["a", 1], ["b", 1]]), [[1, 0.5], [0.5, 1]])  # a column without range
 
 
-def test_infinity_is_refused():
-    with pytest.raises(ValueError, match="infinity"):
-        Gower()(np.array([[np.inf, 1.0], [0.0, 1.0]]))
-
-
 def test_a_model_with_missing_entries_predicts_is_saved_and_has_shares_that_sum_to_the_decision(tmp_path):
     X = mixed(60, missing=0.2)
     y = (X["sex"] == "m").to_numpy() ^ (X["stage"].fillna(2) > 2).to_numpy(bool)

@@ -11,10 +11,8 @@ from manykernels.kernels import (
     RBF,
     Cosine,
     KernelList,
-    KernelSpec,
     Linear,
     Polynomial,
-    auto_kernels,
     feature_bank,
     per_column,
     rbf_grid,
@@ -98,12 +96,6 @@ def test_a_slice_is_named_with_its_step():
     assert names == [f"linear[{where}]" for where in ("0:4:2", "0:4:3", "::2", "0:4", ":")]
 
 
-def test_one_kernel_and_specs_are_taken_and_data_dependent_parameters_filled_in():
-    assert KernelList.from_spec(RBF(), X).kernels[0].gamma == 0.25
-    scaled = KernelList.from_spec(KernelSpec("k", RBF("scale"), [0]), X)
-    assert scaled.kernels[0].gamma == pytest.approx(1 / X[:, 0].var())
-
-
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
@@ -149,16 +141,6 @@ def test_grids_make_the_kernels_they_promise():
     assert len(rbf_grid(X, columns=[0])) == 10
     with pytest.raises(ValueError, match="rbf_grid"):
         rbf_grid()
-
-
-def test_auto_kernels_fit_the_data_and_the_memory():
-    of_array, of_frame = KernelList.from_spec("auto", X), KernelList.from_spec("auto", FRAME)
-    assert of_array.M == of_frame.M == 6 + 4 and repr(of_array.kernels) == repr(of_frame.kernels)
-    assert of_frame.names[6:] == ["a", "b", "c", "d"] and of_array.names[6:] == [f"column {k}" for k in range(4)]
-    assert KernelList.from_spec("auto", FRAME, 4 * 400 * 3).M == 6  # too many for one each
-    assert auto_kernels(X, 4 * 400 * 3)[0].kernel.gamma == auto_kernels(X)[0].kernel.gamma
-    assert KernelList.from_spec("auto", np.arange(30.0)[:, None]).M == 1  # numbers of rows, where there is nothing else
-    assert KernelList.from_spec("auto", {"a": X, "b": X[:, :1]}).M == 6 + 6  # a few a view, not some a column
 
 
 def test_each_view_has_its_own_rule_for_missing_rows():

@@ -3,29 +3,24 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from manykernels import KernelStack, Views
+from manykernels import KernelStack
 from manykernels.kernels import (
     RBF,
     Constant,
     Function,
-    KernelList,
     Laplacian,
     Nystroem,
     RandomFeatures,
-    auto_kernels,
     multi_task_stack,
     normalize,
     table_scaler,
 )
 from manykernels.kernels._scaled import median_between
-from manykernels.kernels.auto import choose_kernels
 from manykernels.kernels.base import Fitted
 from manykernels.kernels.nystroem import approximated
 from manykernels.kernels.tasks import checked, numbers
@@ -40,31 +35,6 @@ WEIGHTS = np.repeat([1.0, 3.0], 10)
 def copies(x, w=WEIGHTS):
     """Each row as often as its weight."""
     return x[np.repeat(np.arange(len(x)), w.astype(int))]
-
-
-def test_kernels_chosen_for_weighted_views_are_those_of_copies():
-    present = np.arange(20) % 4 > 0
-    x = rng.gamma(1.0, size=(20, 3))
-    ids = {"b": np.arange(20), "a": np.flatnonzero(present)}
-    views = Views({"b": sp.csr_array(x), "a": sp.csr_array(x[present])}, ids)
-    w = WEIGHTS * (np.arange(20) % 5 > 0)
-    specs, said, _ = choose_kernels(views, weights=w)
-    for view, keep in (("a", present), ("b", np.ones(20, bool))):
-        own = [spec.kernel.gamma for spec in specs if isinstance(spec.kernel, RBF) and spec.columns == view]
-        seen = x[keep & (w > 0)]
-        middle = median_between(seen, w[keep & (w > 0)])
-        np.testing.assert_allclose(own, 8.0 ** (np.arange(3) - 1.0) / middle)
-    assert said.count(", 0 for examples that lack it") == 1 and "'a': RBF of 3 widths" in said
-    frame = {"t": pd.DataFrame({"p": x[:, 0], "sex": ["f", "m"] * 10}), "u": x}
-    names = [spec.name for spec in auto_kernels(frame)]
-    assert "t, sex" in names and "sex" not in names
-
-
-def test_a_metric_is_learned_by_the_kernels_of_all_columns_alone():
-    specs = auto_kernels(X, metric="learn")
-    learned = [spec.prior for spec in specs if getattr(spec.kernel, "metric", None) == "learn"]
-    assert len(learned) == 6 and set(learned) == {1.0}
-    assert {spec.prior for spec in specs if getattr(spec.kernel, "metric", None) is None} == {0.2}
 
 
 def test_tasks_of_stacks_and_new_examples():
@@ -107,12 +77,6 @@ def test_transformers_get_the_weights_of_the_examples_that_they_see():
     wide = Pipe(SimpleNamespace(), SimpleNamespace(transform=lambda X: np.ones((len(X), 3))), 2)
     with pytest.raises(ValueError, match="made 3 columns of X, 2 in fit"):
         wide.transform(View(x, None))
-
-
-def test_scales_follow_a_transformer():
-    found = KernelList.from_spec([("k", StandardScaler(), RBF(0.1), [0, 1])], X).with_metric({0: np.array([2.0, 0.5])})
-    z = (X[:, :2] - X[:, :2].mean(axis=0)) / X[:, :2].std(axis=0)
-    np.testing.assert_allclose(found.views(X)[0].X, z * [2.0, 0.5])
 
 
 def test_normalisations_of_weighted_matrices():

@@ -4,20 +4,14 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.model_selection import (
-    GridSearchCV,
-    StratifiedKFold,
-    cross_val_predict,
-    cross_val_score,
-    learning_curve,
     train_test_split,
 )
 from sklearn.utils import _safe_indexing, resample
 
 from manykernels import KernelStack, MKLClassifier, load
-from manykernels.kernels import RBF, Polynomial, multi_task_stack
+from manykernels.kernels import RBF, Polynomial
 
 X, y = make_classification(60, 4, random_state=0)
 X = X * np.linspace(0.2, 3, 60)[:, None]  # diagonals that differ
@@ -69,45 +63,6 @@ def test_rows_alone_are_for_predict_and_fit_of_an_array_says_how_to_cut_both(sta
     assert model.predict(stack[np.ix_(test, train)]).shape == (15,)
 
 
-def by_hand(train, test, normalize):
-    """The decision on the examples `test` of a model on kernels that were made for these `train` alone."""
-    model = MKLClassifier("precomputed", normalize=normalize, tol=1e-8)
-    matrices = np.moveaxis(ARRAY, 2, 0)
-    if normalize == "spherical":
-        roots = np.sqrt(np.einsum("mii->mi", matrices))
-        matrices, model = matrices / roots[:, :, None] / roots[:, None], model.set_params(normalize=None)
-    stack = np.moveaxis(matrices, 0, 2)
-    return model.fit(stack[np.ix_(train, train)], y[train]).decision_function(stack[np.ix_(test, train)])
-
-
-@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
-def test_cross_validation_of_a_square_stack_is_what_one_would_do_by_hand(normalize):
-    model, folds = MKLClassifier("precomputed", normalize=normalize, tol=1e-8), StratifiedKFold(3)
-    decisions, hits = np.empty(60), []
-    for train, test in folds.split(X, y):
-        decisions[test] = by_hand(train, test, normalize)
-        hits.append(np.mean((decisions[test] > 0) == y[test]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        np.testing.assert_allclose(cross_val_score(model, STACK, y, cv=folds, error_score="raise"), hits)
-        found = cross_val_predict(model, STACK, y, cv=folds, method="decision_function")
-        search = GridSearchCV(model, {"C": [1.0, 10.0]}, cv=folds, error_score="raise", return_train_score=True)
-        search.fit(STACK, y)
-        sizes, _, scores = learning_curve(model, STACK, y, cv=folds, train_sizes=[0.5, 1.0], error_score="raise")
-    np.testing.assert_allclose(found, decisions, atol=1e-4)
-    assert search.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(hits))
-    assert search.predict(STACK).shape == (60,) and sizes[-1] == 40
-    np.testing.assert_allclose(scores[-1], hits)
-
-
-def test_bootstrap_samples_cut_rows_and_columns():
-    boot = np.random.default_rng(0).integers(0, 60, 60)
-    copies = MKLClassifier("precomputed", tol=1e-8, C=1.0).fit(STACK[np.ix_(boot, boot)], y[boot])
-    weights = clone(copies).fit(STACK, y, sample_weight=np.bincount(boot, minlength=60))
-    found = copies.decision_function(STACK[:, boot])
-    np.testing.assert_allclose(found, weights.decision_function(STACK), atol=1e-4)
-
-
 def test_only_a_stack_whose_rows_are_its_columns_knows_its_diagonal():
     own = np.einsum("iim->mi", ARRAY)
     np.testing.assert_array_equal(STACK.test_diagonals, own)
@@ -121,14 +76,6 @@ def test_only_a_stack_whose_rows_are_its_columns_knows_its_diagonal():
     with pytest.raises(ValueError, match="test_diagonals"):
         model.predict(across)
     np.testing.assert_array_equal(model.predict(given), model.predict(STACK[:30, 30:]))
-
-
-@pytest.mark.parametrize("one_parameter", [False, True])
-def test_stacks_of_several_tasks_keep_the_diagonals(one_parameter):
-    task = np.arange(60) % 3
-    square = multi_task_stack(STACK, task, one_parameter=one_parameter)
-    part = multi_task_stack(STACK[:20], task[:20], task, one_parameter=one_parameter)
-    np.testing.assert_allclose(part.test_diagonals, np.einsum("mii->mi", square.matrices)[:, :20])
 
 
 def test_a_stack_remembers_the_rounding_of_what_it_was_given():

@@ -6,7 +6,6 @@ import textwrap
 
 import numpy as np
 import pytest
-from sklearn.model_selection import cross_val_score
 
 from manykernels import KernelStack, MKLClassifier
 
@@ -38,20 +37,6 @@ def test_the_fit_is_that_of_the_stack_in_memory(files):
         np.testing.assert_allclose(
             model.decision_function(new), known.decision_function(KernelStack(S)[::7]), atol=1e-3
         )
-
-
-def test_slices_are_cut_without_reading_them_and_cross_validated(files):
-    stack, known = KernelStack.from_files(files / "all.npy"), KernelStack(S)
-    rows, cols = np.array([5, 900, 6, 7]), np.array([1000, 3])
-    before = stack.passes
-    part = stack[np.ix_(rows, cols)][..., [2, 0]]
-    assert part.shape == (4, 2, 2) and stack.passes - before < 0.2  # 64 rows, to see whether it is symmetric
-    np.testing.assert_array_equal(np.asarray(part), np.asarray(known[np.ix_(rows, cols)][..., [2, 0]]))
-    np.testing.assert_array_equal(part.test_diagonals, np.ones((2, 4)))
-    some = np.arange(0, n, 4)
-    cut = (one[np.ix_(some, some)] for one in (stack, known))
-    scores = [cross_val_score(MKLClassifier("precomputed", C=1.0), one, y[some], cv=2) for one in cut]
-    np.testing.assert_array_equal(*scores)
 
 
 def test_files_that_cannot_be_read_by_rows_are_refused(files):

@@ -35,7 +35,7 @@ y = np.arange(N) % 2
 A = rng.normal(size=(N, 4)) * [1, 5, 20, 0.1] + y[:, None]
 TEXT = [" ".join(rng.choice(["red", "fox", "blue", "sky", "sea"], 4)) for _ in range(N)]
 SEX = rng.choice(["f", "m"], N).tolist()
-TRAIN, TEST = np.arange(30), np.arange(30, N)
+TRAIN = np.arange(30)
 PIPE = make_pipeline(StandardScaler(), PCA(2))
 
 
@@ -295,23 +295,6 @@ def test_kernels_of_different_columns_multiply_and_add(X, normalize):
     )
     some = X.iloc[:3] if hasattr(X, "iloc") else X[:3]
     np.testing.assert_allclose(model.decision_function(some), model.decision_function(X)[:3], atol=1e-9)
-
-
-def test_products_across_views_are_0_where_an_example_lacks_one():
-    X = Views({"a": A[:30], "t": TEXT}, ids={"a": range(30), "t": range(N)})
-    product = On("a", RBF(gamma=0.1)) * On("t", Features(TfidfVectorizer()))
-    model = fit([("both", product, None, "zero"), ("t", Features(TfidfVectorizer()))], X)
-    parts = model.decision_parts(X)
-    assert (parts[30:, 0] == 0).all() and (parts[:30, 0] != 0).all() and (parts[:, 1] != 0).any()
-    np.testing.assert_allclose(model.decision_parts(X[35:]), parts[35:], atol=1e-9)
-    with pytest.raises(ValueError, match="lacks the view 'a' in 10 of 40"):
-        fit([product], X)
-
-
-def test_a_product_is_one_kernel_of_the_search_space():
-    model = MKLClassifier([("p", On([0], RBF(gamma=0.1)) * On([1], RBF(gamma=1.0)))])
-    model.set_params(kernels__p__k1__kernel__gamma=3.0).fit(A, y)
-    assert model.predictor_.kernel_list.kernels[0].k1.kernel.gamma == 3.0
 
 
 @pytest.mark.parametrize("kernels, words", [

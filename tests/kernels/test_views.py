@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples
 
 from manykernels import MKLClassifier, Views
 from manykernels.banks.pairwise import PairwiseBank
-from manykernels.kernels import RBF, Categorical, KernelList, On
+from manykernels.kernels import RBF, Categorical, KernelList
 from manykernels.sequences import Sequences
 from manykernels.strings import Spectrum, WeightedDegree
 
@@ -93,44 +93,8 @@ def test_views_are_found_by_name_and_position():
             X[wrong]
 
 
-def test_a_view_may_be_replaced_and_the_copy_is_another():
-    X = Views({"a": TABLE, "b": TEXT})
-    copy = X.copy()
-    copy["b"] = copy.iloc[::-1, 1]
-    copy["c"] = TABLE
-    assert copy["b"] == TEXT[::-1] and X["b"] == TEXT and X.names == ["a", "b"] and copy.shape == (N, 3)
-    with pytest.raises(ValueError, match="one view of 6 examples"):
-        copy["b"] = TEXT[:3]
-
-
 IDS = {"a": [7, 8, 9, 4], "b": [9, 7, 1]}
 DATA = {"a": np.arange(4.0)[:, None], "b": ["nine", "seven", "one"]}
-
-
-def test_rows_are_matched_by_id_and_what_is_missing_is_said():
-    X = Views(DATA, ids=IDS)
-    assert X.ids.tolist() == [7, 8, 9, 4, 1] and X.shape == (5, 2)
-    assert {name: ids.tolist() for name, ids in X.missing.items()} == {"a": [1], "b": [8, 4]}
-    assert X.present["b"].tolist() == [True, False, True, False, True] and X["b"] == ["seven", "nine", "one"]
-    assert "5 examples; a: ndarray (4, 1), 1 example lacks it; b: list (3,), 2 examples lack it" in repr(X)
-    cut = X[[4, 1, 0]]
-    assert cut.ids.tolist() == [1, 8, 7] and cut["b"] == ["one", "seven"] and cut["a"].ravel().tolist() == [1, 0]
-    assert cut.missing["a"].tolist() == [1] and cut[cut.present["a"]].missing["b"].tolist() == [8]
-    data, present = X.filled()
-    assert len(data["b"]) == 5 and [data["b"][i] for i in (0, 2, 4)] == ["seven", "nine", "one"]
-    assert present["a"].tolist() == [True] * 4 + [False]
-    assert X[[1, 3]].filled()[0]["b"] is None
-    with pytest.raises(ValueError, match="b of 8, 4"):
-        X.to_dict()
-
-
-def test_examples_choose_and_order():
-    X = Views(DATA, ids=IDS, examples=[9, 1, 7])
-    assert X.ids.tolist() == [9, 1, 7] and X["b"] == ["nine", "one", "seven"] and X["a"].ravel().tolist() == [2, 0]
-    with pytest.raises(ValueError, match="examples has 5, which no view has"):
-        Views(DATA, ids=IDS, examples=[9, 5])
-    with pytest.raises(ValueError, match="examples are ids, but ids=None"):
-        Views({"a": TABLE}, examples=[1])
 
 
 @pytest.mark.parametrize("how", ["index", "column", "dict"])
@@ -170,28 +134,6 @@ def test_ids_come_from_indices_columns_or_beside(how):
 def test_what_cannot_be_matched_is_refused_with_the_cure(views, ids, words):
     with pytest.raises(ValueError, match=words):
         Views(views, ids=ids)
-
-
-def test_a_product_says_itself_which_source_may_be_missing():
-    rng, y = np.random.default_rng(0), np.tile([0, 1], 20)
-    x, z = rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + y[:, None]
-    X = Views({"x": x, "z": z[:30]}, ids={"x": range(40), "z": range(30)})
-    for kernels in (
-        [("both", On("x", RBF(0.5)) * On("z", RBF(0.5), missing="zero")), ("x", RBF(0.5))],
-        [("both", On("x", RBF(0.5)) * On("z", RBF(0.5)), None, "zero"), ("x", RBF(0.5))],
-    ):
-        model = MKLClassifier(kernels, tol=1e-6).fit(X, y)
-        assert (model.decision_parts(X)[30:, 0] == 0).all() and model.decision_parts(X)[:30, 0].any()
-        K = np.zeros((40, 40))
-        K[:30, :30] = RBF(0.5)(x[:30]) * RBF(0.5)(z[:30])
-        given = MKLClassifier("precomputed", tol=1e-6).fit(np.stack([K, RBF(0.5)(x)], axis=2), y)
-        np.testing.assert_allclose(model.kernel_weights_, given.kernel_weights_, atol=1e-3)
-    alone = MKLClassifier([("z", On("z", RBF(0.5), missing="zero")), ("x", RBF(0.5))]).fit(X, y)
-    assert (alone.decision_parts(X)[30:, 0] == 0).all()
-    with pytest.raises(ValueError, match=r"lacks the view 'z'.*On\('z', kernel, missing=\"zero\"\)"):
-        MKLClassifier([On("x", RBF(0.5)) * On("z", RBF(0.5))]).fit(X, y)
-    with pytest.raises(ValueError, match="missing='none'"):
-        MKLClassifier([On("x", RBF(0.5)) * On("z", RBF(0.5), missing="none")]).fit(X, y)
 
 
 def test_missing_entries_stay_missing_in_the_arrays_that_were_given():
