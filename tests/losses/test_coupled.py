@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from manykernels.banks import DenseBank
-from manykernels.inner import coupled, inner_problem
+from manykernels.inner import inner_problem
 from manykernels.losses import Cox, Ranking
 from manykernels.losses.coupled import STRATUM
 from manykernels.losses.cox import RiskSets
@@ -154,24 +154,6 @@ def test_far_risks_stay_finite(ties):
         assert loss.dual_value(y, c, -u) == pytest.approx(size * u @ f - value, abs=1e-8 * size * np.abs(u) @ np.abs(f))
 
 
-def test_conjugate_gradients_replace_the_factor(monkeypatch):
-    problem, *_ = coupled_problem(1, LpNorm(2), Cox())
-    direct = solve(problem, tol=1e-7)
-    monkeypatch.setattr(coupled, "MAX_FACTORED", 0)
-    other = solve(problem, tol=1e-7)
-    assert other.converged and other.primal == pytest.approx(direct.primal, rel=1e-6)
-    np.testing.assert_allclose(other.theta, direct.theta, atol=1e-3)
-
-
-def test_examples_without_weight_change_nothing():
-    problem, Ks, y, c = coupled_problem(2, LpNorm(2), Cox())
-    keep = np.arange(24) % 5 != 0
-    part = DenseBank(np.moveaxis(Ks[:, keep][:, :, keep], 0, 2), normalize=None)
-    few = solve(Problem(part, y[keep], Cox(), LpNorm(2), c[keep], False), tol=1e-8)
-    same = solve(Problem(problem.bank, y, Cox(), LpNorm(2), np.where(keep, c, 0.0), False), tol=1e-8)
-    assert same.primal == pytest.approx(few.primal, rel=1e-7) and not same.a[0, ~keep].any()
-
-
 def test_a_problem_without_events_or_with_an_intercept_is_refused():
     problem, _, y, _ = coupled_problem(0, LpNorm(2), Cox())
     with pytest.raises(ValueError, match="no event among the examples.*add examples"):
@@ -263,12 +245,6 @@ def test_covariates_that_order_all_events_leave_nothing_to_the_kernels():
     early = -(np.abs(y) % STRATUM)
     found = solve(Problem(problem.bank, np.abs(y), LOSS, LpNorm(2), c, False, early[:, None]), tol=1e-7)
     assert found.converged and found.primal == pytest.approx(0.0, abs=1e-9)
-
-
-def test_an_example_of_weight_two_is_two_examples():
-    y, c, f = sample(1)
-    twice = np.repeat(np.arange(len(y)), 2)
-    assert LOSS.risk(y, 2 * c, f) == pytest.approx(LOSS.risk(y[twice], c[twice], f[twice]), rel=1e-12)
 
 
 def test_times_without_pairs_are_refused():

@@ -105,13 +105,6 @@ def test_one_step_is_mackays_update(data):
     assert after.primal < before.primal < before.history[0]["primal"]
 
 
-def test_the_generating_kernel_and_noise_are_found_and_the_rest_get_weight_0(data):
-    found = solve(problem(data, EmpiricalBayes("learn")), tol=1e-5)
-    assert found.noise == pytest.approx(0.09, rel=0.3)
-    assert found.theta[1] > 0.3 and found.theta[:3].sum() / found.theta.sum() > 0.99  # those of the column that matters
-    assert np.count_nonzero(found.theta) <= 4 and np.all(found.theta[found.theta < 1e-4] == 0)
-
-
 def test_likelihood_and_prediction_are_those_of_scikit_learns_gaussian_process(data):
     X, _, y = data
     model = MKLRegressor(
@@ -126,35 +119,6 @@ def test_likelihood_and_prediction_are_those_of_scikit_learns_gaussian_process(d
     assert model.log_marginal_likelihood_ == pytest.approx(peer.log_marginal_likelihood(), rel=1e-9)
     assert model.objective_ == pytest.approx(-model.log_marginal_likelihood_)
     assert_allclose(model.predict(X[100:]), peer.predict(X[100:]) + mean, atol=1e-8)
-
-
-def test_C_stands_for_the_noise(data):
-    X, _, y = data
-    options = dict(kernels=[RBF(gamma=g) for g in GAMMAS], loss="squared", tol=1e-6)
-    by_C = MKLRegressor(regularizer=EmpiricalBayes(), C=5.0, **options).fit(X, y)
-    by_noise = MKLRegressor(regularizer=EmpiricalBayes(noise=0.1), **options).fit(X, y)
-    assert by_C.noise_ == by_noise.noise_ == 0.1
-    assert_allclose(by_C.kernel_weights_, by_noise.kernel_weights_)
-    for noise in (0.1, "learn"):
-        with pytest.raises(ValueError, match=r"noise=.* and C=2.0 both"):
-            MKLRegressor(regularizer=EmpiricalBayes(noise), C=2.0, **options).fit(X, y)
-
-
-@pytest.mark.parametrize("regularizer", [EmpiricalBayes("learn"), EmpiricalBayes(0.3), EmpiricalBayes()], ids=repr)
-def test_weight_k_is_k_copies_and_weight_0_is_removal(data, regularizer):
-    X, _, y = data
-    weight = np.random.default_rng(1).integers(0, 4, len(X))
-    rows = np.repeat(np.arange(len(X)), weight)
-    kernels = [RBF(gamma=0.5), Linear()]
-    model = MKLRegressor(kernels, regularizer=regularizer, loss="squared", tol=1e-7)
-    weighted, copied = clone(model).fit(X, y, sample_weight=weight), clone(model).fit(X[rows], y[rows])
-    assert_allclose(weighted.kernel_weights_, copied.kernel_weights_, rtol=1e-4)
-    assert_allclose(weighted.predict(X), copied.predict(X), atol=1e-5)
-    assert weighted.noise_ == pytest.approx(copied.noise_, rel=1e-5)
-    assert weighted.log_marginal_likelihood_ == pytest.approx(copied.log_marginal_likelihood_, rel=1e-6)
-    stack = np.stack([k(X) for k in kernels], axis=2)
-    given = clone(model).set_params(kernels="precomputed").fit(stack, y, sample_weight=weight)
-    assert_allclose(given.predict(stack), weighted.predict(X), atol=1e-5)
 
 
 def test_outputs_that_share_weights_add_up_their_likelihoods(data):

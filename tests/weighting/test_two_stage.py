@@ -23,11 +23,10 @@ from manykernels.kernels import (
     Polynomial,
     alignment,
     multiplicative,
-    normalize,
     target_alignments,
 )
 from manykernels.kernels.normalize import centred_products
-from manykernels.regularizers import Align, AlignF, BestSingle, EasyMKL, Fixed, LpNorm, Uniform
+from manykernels.regularizers import Align, AlignF, BestSingle, EasyMKL, Fixed, Uniform
 from manykernels.regularizers.weightings import best_single
 
 KERNELS = [RBF(gamma=0.02), RBF(gamma=0.3), Linear(), Polynomial(degree=2)]
@@ -190,27 +189,6 @@ def test_regression_and_one_class():
     assert MKLOneClass(KERNELS[:2], regularizer=Uniform()).fit(X).duality_gap_ <= 1e-3
 
 
-def test_given_weights(data):
-    X, y, S = data
-    model = MKLClassifier(KERNELS, regularizer=Fixed([0.0, 2.0, 1.0, 0.0]), tol=1e-8).fit(X, y)
-    assert_array_equal(model.kernel_weights_, [0, 2, 1, 0])
-    peer = SVC(kernel="precomputed", tol=1e-10).fit(2 * S[1] + S[2], y)
-    assert_allclose(model.decision_function(X), peer.decision_function(2 * S[1] + S[2]), atol=1e-4)
-    learned = MKLClassifier(KERNELS, regularizer=LpNorm(2), tol=1e-8).fit(X, y)
-    again = MKLClassifier(KERNELS, regularizer=Fixed(learned.kernel_weights_), tol=1e-8).fit(X, y)
-    assert again.objective_ == pytest.approx(learned.objective_, rel=1e-6)
-
-
-def test_the_block_norm_of_given_weights():
-    fixed, norms = Fixed([0.5, 2.0]), np.array([1.0, 3.0])
-    assert fixed.block_norm(norms**2) == pytest.approx(0.5 * (1 / 0.5 + 9 / 2))
-    t = fixed.block_prox(norms, 0.7)
-    for step in 1e-4 * np.eye(2):
-        values = [0.5 * np.sum((x - norms) ** 2) + 0.7 * fixed.block_norm(x**2) for x in (t - step, t, t + step)]
-        assert values[1] < min(values[0], values[2])
-    assert Fixed([0.0, 1.0]).block_norm(norms) == np.inf
-
-
 def test_a_kernel_without_variance_gets_no_weight(data):
     X, y, S = data
     stack = np.stack([*S, np.ones((60, 60))], axis=2)
@@ -218,20 +196,6 @@ def test_a_kernel_without_variance_gets_no_weight(data):
         with pytest.warns(UserWarning, match="without variance"):
             model = MKLClassifier("precomputed", regularizer=rule).fit(stack, y)
         assert model.kernel_weights_[4] == 0 and model.kernel_weights_.sum() == pytest.approx(1)
-
-
-def test_centred_products_of_some_kernels_are_those_of_all_in_any_blocks(data, monkeypatch):
-    """Against centred matrices; with pairs and without, at once and a row at a time."""
-    X, y, S = data
-    bank, C = DenseBank.from_scaled(np.array(S), list("abcd")), np.array([centred(K) for K in S])
-    some, outer = [3, 1], np.outer(y - y.mean(), y - y.mean())
-    for size in (2**23, 1):
-        monkeypatch.setattr(normalize, "BLOCK_ENTRIES", size)
-        target, grams, norm = centred_products(bank, y, pairs=True, kernels=some)
-        assert_allclose(grams, np.einsum("kij,lij->kl", C[some], C[some]), rtol=1e-10)
-        assert_allclose(target, np.einsum("kij,ij->k", C[some], outer), rtol=1e-8)
-        assert norm == pytest.approx((outer**2).sum())
-        assert_allclose(centred_products(bank, y)[1], np.einsum("kij,kij->k", C, C), rtol=1e-10)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
