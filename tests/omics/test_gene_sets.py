@@ -136,19 +136,6 @@ def test_any_kernel_of_a_set_and_missing_samples():
     assert {spec.missing for spec in set_kernels(DATA.gene_sets, part)} == {"zero"}
 
 
-def test_explicit_features_of_samples_without_the_view_are_zero():
-    """The same optimum as kernel matrices whose rows of missing samples are 0."""
-    part = Views({"rna": FRAME.iloc[:100], "age": DATA.obs["age"][:, None] / 60},
-                 ids={"rna": range(100), "age": range(160)})  # fmt: skip
-    kernels = [*set_kernels({"a": DATA.gene_sets["SET_0"]}, part), ("age", RBF(1.0), "age")]
-    linear = set_kernels({"a": DATA.gene_sets["SET_0"], "b": DATA.gene_sets["SET_3"]}, part)
-    assert kernels[0].missing == "zero"
-    fits = [MKLClassifier(linear, C=1.0, tol=1e-6, features=how).fit(part, Y) for how in ("auto", "never")]
-    assert type(fits[0].predictor_) is not type(fits[1].predictor_)
-    assert fits[0].objective_ == pytest.approx(fits[1].objective_, rel=1e-5)
-    np.testing.assert_allclose(fits[0].kernel_scale_, fits[1].kernel_scale_, rtol=1e-5)
-
-
 def test_relevance_refits_without_the_first_of_many_sets(monkeypatch):
     """By default, where the kernels of the folds do not fit in memory; all sets are permuted."""
     monkeypatch.setattr(held_out, "MAX_REFIT_ENTRIES", 2**17)
