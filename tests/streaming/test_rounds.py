@@ -6,12 +6,11 @@ import time
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from streams import groups, implicit, rows, sequences
+from streams import groups, implicit
 
-from manykernels import MKLClassifier, load
-from manykernels.kernels import Linear
+from manykernels import MKLClassifier
 from manykernels.sequences import Sequences
-from manykernels.streaming import ArrayFile, driver
+from manykernels.streaming import driver
 
 
 class Stop(Exception):
@@ -86,13 +85,6 @@ def test_progress_shows_rounds_and_violators(tmp_path, capsys):
     assert "1,200 examples" in shown and "violators" in shown and "round" in shown
 
 
-def test_a_streamed_model_is_saved_and_read_as_any_other(tmp_path):
-    texts, y, source, kernels, solver = sequences(tmp_path, 300)
-    model = MKLClassifier(kernels, solver=solver).fit(source, "class")
-    model.save(tmp_path / "model.mk")
-    assert_array_equal(load(tmp_path / "model.mk").decision_function(texts), model.decision_function(texts))
-
-
 @pytest.mark.parametrize("letters", ["ACGT", "ACDEFGHIKLMNPQRSTVWY"])
 def test_squares_of_word_counts_are_those_of_a_dictionary(letters):
     """Σ over words of (Σ_i w_i [x_i has the word at l])², words with unknown letters left out."""
@@ -119,30 +111,3 @@ def test_squares_of_word_counts_are_those_of_a_dictionary(letters):
                 if alphabet.unknown not in word:
                     counts[word] = counts.get(word, 0.0) + weight
             assert found[k - 1] == pytest.approx(sum(count**2 for count in counts.values()))
-
-
-def test_only_rounds_that_looked_at_all_examples_are_certified(tmp_path):
-    """Issue 11, point 24. Where enough examples that matter are found early, other shards are not asked."""
-    X, y, _, kernels, solver = implicit(tmp_path)
-    model = MKLClassifier(kernels, solver=solver, n_jobs=1, C=1.0).fit(ArrayFile(tmp_path / "X.npy", rows=25), y)
-    assert all(step["certified"] == (step["priced"] == len(y)) for step in model.history_)
-    assert not model.history_[0]["certified"] and model.history_[-1]["certified"]
-
-
-def test_active_examples_bring_their_own_targets_and_costs(tmp_path, monkeypatch):
-    """Issue 11, point 24. In every round, with weights of examples."""
-    x, y = rows(300)
-    np.save(tmp_path / "X.npy", x)
-    weight, make, rounds = np.random.default_rng(0).uniform(0.5, 2, 300), driver.Driver._problem, []
-
-    def checked(self, active, X):
-        problem = make(self, active, X)
-        assert_allclose(problem.c, weight[active][None])
-        assert_array_equal(problem.Y, 2.0 * y[active][None] - 1)
-        rounds.append(not np.array_equal(active, np.arange(len(active))))
-        return problem
-
-    monkeypatch.setattr(driver.Driver, "_problem", checked)
-    model = MKLClassifier([Linear()], C=1.0, n_jobs=1)
-    model.fit(ArrayFile(tmp_path / "X.npy", rows=50), y, sample_weight=weight)
-    assert any(rounds)

@@ -76,16 +76,6 @@ def test_every_normalisation_and_weights_of_examples(tmp_path, normalize):
     assert_allclose(model.kernel_scale_, found[2], rtol=1e-9)
 
 
-def test_words_at_their_positions_count_with_the_weights_of_their_examples(tmp_path):
-    """Issue 11, point 24. Words are sorted to be counted, and each keeps the weight of its example."""
-    X, y, source, kernels, _ = case("sequences", tmp_path)
-    weight = np.random.default_rng(3).uniform(0.1, 3, size=len(X)) * np.where(y > 0, 3.0, 1.0)
-    model = MKLClassifier(kernels, normalize="multiplicative", solver="coordinate")
-    scale = model.fit(X, y, weight).kernel_scale_
-    assert_allclose(model.fit(source, "class", weight).kernel_scale_, scale, rtol=1e-9)
-    assert not np.allclose(model.fit(X, y).kernel_scale_, scale, rtol=1e-4)
-
-
 @pytest.mark.parametrize("multi_class", ["ovr", "shared"])
 def test_several_classes(tmp_path, multi_class):
     X, _ = rows(700)
@@ -116,14 +106,3 @@ def test_the_certificate_is_that_of_all_examples(tmp_path):
     assert primal == pytest.approx(model.objective_, rel=1e-6)
     assert -1e-6 * primal <= primal - dual <= 1.01e-3 * primal
     assert abs(a.sum()) < 1e-8 and (a * z[model.support_] >= 0).all() and np.abs(a).max() <= 2.0
-
-
-@pytest.mark.filterwarnings("error")
-def test_columns_whose_sum_their_type_cannot_hold(tmp_path):
-    """Issue 11, second generator: the sum of a float16 table overflowed, with a warning of NumPy."""
-    X = (1000 * np.random.default_rng(0).normal(size=(60, 2)) + 5000).astype(np.float16)
-    y = X[:, 0] > np.median(X[:, 0])
-    np.save(tmp_path / "X.npy", X)
-    whole = MKLClassifier([Linear()]).fit(X, y)
-    model = MKLClassifier([Linear()]).fit(ArrayFile(tmp_path / "X.npy"), y)
-    assert model.objective_ == pytest.approx(whole.objective_, rel=3e-3)
