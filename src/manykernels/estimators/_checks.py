@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import update_wrapper, wraps
 from numbers import Integral
 from types import MethodType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -46,19 +46,8 @@ from .check_inputs import (
 )
 from .check_targets import check_several, check_task, check_weight, with_task
 from .check_views import check_columns, check_sides, check_views, names_of_columns
-from .covariates import Covariates, check_covariates
-
-
-class Checked(NamedTuple):
-    """n examples X, targets y (n,) or (n, T), weights, tasks or None, the card of X, covariates; see `Examples`."""
-
-    X: Any
-    y: Any
-    multilabel: bool
-    weight: np.ndarray
-    task: np.ndarray | None
-    card: str | None
-    covariates: Covariates | None
+from .covariates import check_covariates
+from .plan import Examples
 
 
 class Checks(BaseEstimator):
@@ -98,8 +87,9 @@ class Checks(BaseEstimator):
             self._check_approximation()
         check_number("tol", self.tol)
         check_integer("max_iter", self.max_iter)
-        for name, value in self.get_params(deep=False).items():
-            if name in ("slack", "fit_intercept", "warm_start") and not isinstance(value, bool | np.bool_):
+        for name in ("slack", "fit_intercept", "warm_start"):
+            value = vars(self).get(name, False)  # not every estimator has all of them
+            if not isinstance(value, bool | np.bool_):
                 raise ValueError(f"{name}={value!r} is not allowed: give True or False.")
         if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
             raise ValueError(f"n_jobs={shown(self.n_jobs)} is not allowed: give None, a positive integer or -1.")
@@ -114,10 +104,15 @@ class Checks(BaseEstimator):
             raise ValueError(f"{what} has no effect on matrices or on kernels that make their own bank: take None.")
 
     def _check_data(self, X, y, sample_weight, task, covariates=None, strata=None, groups=None):
-        """The `Checked` data of a fit, a search or a path; records the features of X."""
+        """The `Examples` of a fit, a search or a path, whose Y are still the user's targets; records the features of X.
+
+        It forgets the fit before.
+        """
+        for name in [name for name in vars(self) if name[-1] == "_" or name == "_square"]:
+            delattr(self, name)
         own = dict(sample_weight=sample_weight, task=task, strata=strata, groups=groups)
         X, y, covariates, sample_weight, task, strata, _ = open_annotated(X, y, covariates, **own)
-        y, multilabel = self._check_y(y) if strata is None else self._check_y(y, strata)
+        y = self._check_y(y) if strata is None else self._check_y(y, strata)
         host, card = to_host(X)
         X = self._check_X(host, reset=True)
         n = n_examples(X)
@@ -126,11 +121,11 @@ class Checks(BaseEstimator):
         weight = check_weight(sample_weight, n)
         check_several(weight)
         found = check_covariates(covariates, n, weight)
-        return Checked(X, y, multilabel, weight, check_task(task, n), card, found)
+        return Examples(X, y, weight, weight, None, task=check_task(task, n), card=card, covariates=found)
 
     def _check_y(self, y):
-        """(the targets, (n,) or (n, T), whether they are several labels per example); None if y is ignored."""
-        return None, False
+        """The targets, (n,) or (n, T); None if y is ignored."""
+        return None
 
     def _check_X(self, X, *, reset, part=False):
         """X on the host as kernels take it; records (with reset=False: compares) the number and names of the features.
@@ -141,8 +136,6 @@ class Checks(BaseEstimator):
         X = np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X  # of pyarrow
         if isinstance(X, np.ndarray) and X.dtype.kind == "T":  # NumPy's texts of any length
             X = X.astype(object)
-        if reset:
-            vars(self).pop("view_feature_names_in_", None)  # of an earlier fit
         X = as_mixed(X) if self._chooses() else X
         if is_source(X):
             raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load X.")
@@ -252,7 +245,6 @@ class Checks(BaseEstimator):
     def _check_width(self, width, what, reset):
         if reset:
             self.n_features_in_ = width
-            vars(self).pop("feature_names_in_", None)
         elif width != self.n_features_in_:
             cure = (
                 ": give the kernel values with these examples, stack[np.ix_(new, train)]; a saved model does not store "

@@ -46,14 +46,6 @@ from .streamed import StreamPlan, decide
 if TYPE_CHECKING:
     from ..report import Report
 
-OPTIONAL_ATTRIBUTES = (  # that only some fits set
-    "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_", "kernels_chosen_",
-    "calibration_", "slack_weight_", "radius_", "_square", "C_", "C_scores_", "intercept_shift_", "metric_",
-    "covariate_coef_", "covariate_columns_", "covariate_names_", "baseline_hazard_", "baseline_times_",
-    "kernel_scale_error_",
-    "compression_",
-)  # fmt: skip
-
 
 @declared_by_keyword
 class MKLBase(WeightBars, NamedParts, StoredModel, Checks, Tagged):
@@ -151,8 +143,6 @@ class MKLBase(WeightBars, NamedParts, StoredModel, Checks, Tagged):
 
         The support are the examples with a ≠ 0; with EmpiricalBayes all examples with weight.
         """
-        for name in OPTIONAL_ATTRIBUTES:  # of an earlier fit
-            vars(self).pop(name, None)
         (bank, rows, solutions), joint, weight = solved, plan.examples.joint, plan.support_weight()
         a = np.concatenate([s.a for s in solutions])
         support = np.flatnonzero(a.any(axis=0) if weight is None else weight)

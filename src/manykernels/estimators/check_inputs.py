@@ -270,7 +270,6 @@ def check_y(model, y, numeric, several=False):
     refuse_iterator("y", y)
     labels, targets = as_labels(y), checked_targets(y, numeric)
     several = several and labels.ndim == 2 and labels.shape[1] > 1
-    vars(model).pop("target_names_", None)  # of an earlier fit
     if several and is_frame(y):
         model.target_names_ = list(map(str, y.columns))
     return validate_data(model, y=targets, y_numeric=numeric, multi_output=several)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -28,7 +29,6 @@ from .outputs import (
     scored,
 )
 from .path import HasPath
-from .plan import Examples
 from .probabilities import learn_sigmoids, posterior_variance
 from .streamed import fit_source, scored_targets
 
@@ -256,7 +256,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         examples = self._read(X, y, sample_weight, task, covariates)
         self._fit(examples)
         if self.calibrate is not None:
-            self.calibration_ = learn_sigmoids(self, X, y, examples)
+            self.calibration_ = learn_sigmoids(self, examples)
         return self
 
     def _read(self, X, y, sample_weight=None, task=None, covariates=None):
@@ -266,15 +266,16 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         check_choice("multi_class", self.multi_class, ("ovr", "shared", "auto"))
         check_choice("calibrate", self.calibrate, (None, "sigmoid"))
         loss = check_loss(self.loss, "binary", also=("squared",))
-        X, y, self.multilabel_, weight, task, card, Z = self._check_data(X, y, sample_weight, task, covariates)
-        Y, of_example = (self._labels if self.multilabel_ else self._classes)(y, weight, task)
-        self.multi_class_, self.multi_class_reason_ = self._choose(Y, weight)
-        joint = len(Y) == 1 or self.multi_class_ == "shared"
-        c = C * weight * of_example
-        return Examples(X, Y, weight, c, loss, C, self.fit_intercept, joint, task, card, self.classes_, Z)
+        given = self._check_data(X, y, sample_weight, task, covariates)
+        Y, of_example = (self._labels if self.multilabel_ else self._classes)(given.Y, given.weight, given.task)
+        self.multi_class_, self.multi_class_reason_ = self._choose(Y, given.weight)
+        joint, c = len(Y) == 1 or self.multi_class_ == "shared", C * given.weight * of_example
+        own = dict(intercept=self.fit_intercept, joint=joint, classes=self.classes_)
+        return replace(given, Y=Y, c=c, loss=loss, C=C, **own)
 
     def _check_y(self, y):
-        return read_labels(self, y)
+        y, self.multilabel_ = read_labels(self, y)
+        return y
 
     def _labels(self, y, weight, task):
         """(±1 (T, n), factors of the examples (n,)) of an indicator matrix y (n, T)."""

@@ -21,13 +21,13 @@ from ..inner.systems import blas_for
 from ..kernels.annotated import obs_columns, opened_column
 from ..kernels.rows import check_beside
 from .base import MKLBase
-from .check_inputs import checked_targets, is_precomputed, optional
+from .check_inputs import checked_targets, optional
 from .check_targets import check_weight, make_splits
 from .classifier import MKLClassifier
 from .outputs import scored
 from .regressor import MKLRegressor
 from .search import LOO, Search, choose_candidate, grid_of_C, is_exact, list_of_regularizers
-from .shared_kernels import SharedFold, SharedKernels, views_or, with_decisions
+from .shared_kernels import SharedKernels, views_or, with_decisions
 from .survival import MKLSurvival
 
 SEARCH_PARAMETERS = ("Cs", "cv", "scoring", "refit")  # that the plain estimators do not have
@@ -67,26 +67,25 @@ class CrossValidated(MKLBase):
             raise ValueError(f'refit={self.refit!r} is not allowed: give "best", "1se" or a function of cv_results_.')
         plain = self._plain(**self._plain_params(C=float(Cs[0]), regularizer=found[0]))
         plain._check_params()
-        named, own = opened_column(X, groups), dict(covariates=covariates, groups=groups)
-        X, labels, _, weight, tasks, _, Z = self._check_data(X, y, sample_weight, task, **own)
-        n, groups = len(labels), named
+        named = opened_column(X, groups)
+        given = self._check_data(X, y, sample_weight, task, covariates, groups=groups)
+        X, labels, n, groups = given.X, given.Y, given.n, named
         loo = isinstance(self.cv, str) and self.cv == LOO
         if loo:
             self._check_loo(found, groups)
         every = np.arange(n)
         splits = [(every, every)] if loo else make_splits(self.cv, views_or(X), labels, is_classifier(self), groups)
-        kernels = SharedKernels(X, tasks, is_exact(found), self.device, Z)
-        search = Search(Cs, found, splits, isinstance(self.Cs, Integral) and self.refit == "best", loo)
+        kernels, adaptive = (
+            SharedKernels(plain, X, given.task, given.covariates, is_exact(found)),
+            isinstance(self.Cs, Integral),
+        )
+        search = Search(kernels, labels, given.weight, Cs, found, splits, adaptive and self.refit == "best", loo)
         with blas_for(n, self.n_jobs):
-            search.run(plain, kernels, labels, weight, check_scoring(plain, self.scoring))
-        results = search.results()
-        at = choose_candidate(results, self.refit, search.adaptive)
-        begin = time.perf_counter()
-        with blas_for(n, self.n_jobs):
-            start, fold = search.start(at, n), search.folds.get(0) if loo else None
-            search.folds.clear()  # frees the others
-            best = self._refit(plain, kernels, labels, weight, results["params"][at], start, fold)
-        self.__dict__.update({k: v for k, v in vars(best).items() if k not in best.get_params(deep=False)})
+            search.run(check_scoring(plain, self.scoring))
+            results = search.results()
+            at, begin = choose_candidate(results, self.refit, search.adaptive), time.perf_counter()
+            best = search.refit(at)
+        vars(self).update({k: v for k, v in vars(best).items() if k not in best.get_params(deep=False)})
         self.refit_time_ = time.perf_counter() - begin
         self.Cs_, self.n_splits_, self.cv_results_, self.best_index_ = Cs, len(splits), results, at
         self.searched_ = int(search.ran.sum())  # a report of the chosen model needs it
@@ -106,13 +105,6 @@ class CrossValidated(MKLBase):
         for value in found:
             if regularizers.get(value).bayesian:
                 raise ValueError(f'cv="loo" with regularizer={value!r}: its scores need folds, cv=5.')
-
-    def _refit(self, plain, kernels, y, weight, params, start, fold=None):
-        """The chosen candidate, fitted on all examples, those of `fold`, from its solution in the last fold."""
-        best, every = self._plain(**self._plain_params(**params)), np.arange(kernels.n)
-        fold = fold or SharedFold(kernels, every, every[:0], is_precomputed(plain), plain.psd)
-        fold.fit(best, y, weight, start, kernels.X)[0].advise(best)
-        return best
 
     def _plain_params(self, **params):
         search = (*SEARCH_PARAMETERS, "regularizer")

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +13,6 @@ from ..regularizers.base import Regularizer
 from ._checks import available_if
 from .base import MKLBase
 from .check_targets import check_loss
-from .plan import Examples
 
 ROUNDING = 1e-12  # of b: examples on the surface are inside, whatever the last digit of a sum
 
@@ -215,11 +214,11 @@ class MKLOneClass(OutlierMixin, MKLBase):
                 f'formulation="svdd" needs normalize="spherical", not {self.normalize!r}: if k(x, x) differs between '
                 "examples, the smallest ball is another problem."
             )
-        X, _, _, weight, task, card, _ = self._check_data(X, None, sample_weight, task)
+        given = self._check_data(X, None, sample_weight, task)
+        weight, loss = given.weight, check_loss("level_set" if level else "one_class", "none")
         c = self.C * weight if level else weight / (self.nu * weight.sum())
-        loss = check_loss("level_set" if level else "one_class", "none")
-        C, Y = c.max() / weight.max(), np.ones((1, len(weight)))
-        return Examples(X, Y, weight, c, loss, C, intercept=not level, task=task, card=card)
+        Y, C = np.ones((1, given.n)), c.max() / weight.max()
+        return replace(given, Y=Y, c=c, loss=loss, C=C, intercept=not level)
 
     def _make_bank(self, X, weight, *options, **more):
         bank = super()._make_bank(X, weight, *options, **more)

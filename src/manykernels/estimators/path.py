@@ -11,7 +11,6 @@ from sklearn.base import clone
 
 from .._pictures import as_shares, curves, left_out, legend, note, panels
 from ..inner.systems import blas_for
-from .check_inputs import is_precomputed
 from .search import grid_of_C, is_exact, list_of_regularizers
 from .shared_kernels import SharedFold, SharedKernels, with_params
 
@@ -138,10 +137,10 @@ class HasPath:
         found = list_of_regularizers(self.regularizer if regularizer is None else regularizer)
         plain = clone(self)
         plain._check_params()
-        X, y, _, weight, tasks, _, covariates = plain._check_data(X, y, sample_weight, task, covariates)
-        n, scored_by = len(y), None if sample_weight is None else weight
-        kernels, every = SharedKernels(X, tasks, is_exact(found), plain.device, covariates), np.arange(n)
-        fold = SharedFold(kernels, every, every, is_precomputed(plain), plain.psd)
+        given = plain._check_data(X, y, sample_weight, task, covariates)
+        y, n, covariates, every = given.Y, given.n, given.covariates, np.arange(given.n)
+        kernels = SharedKernels(plain, given.X, given.task, covariates, is_exact(found))
+        fold, scored_by = SharedFold(kernels, every, every), None if sample_weight is None else given.weight
         score_on, outside = ("training data", None) if test is None else ("test data", _pair(test, covariates))
         shape, weights, solutions = (len(found), len(Cs)), None, None  # type: Any, Any, Any
         numbers = {name: np.zeros(shape) for name in ("objective", "duality_gap", "n_support", "n_iter", "score")}
@@ -149,11 +148,11 @@ class HasPath:
             at, solutions = with_params(plain, regularizer=value), []
             for k in range(len(Cs))[::-1]:  # warm starts save most from the greatest C down
                 with blas_for(n, plain.n_jobs):
-                    plan, (*_, solutions) = fold.fit(at.set_params(C=float(Cs[k])), y, weight, solutions)
+                    plan, (*_, solutions) = fold.fit(at.set_params(C=float(Cs[k])), y, given.weight, solutions)
                 theta = np.atleast_2d(at.kernel_weights_).mean(axis=0)
                 weights = np.zeros((*shape, len(theta))) if weights is None else weights
                 weights[r, k] = theta
-                with blas_for(len(y), plain.n_jobs):
+                with blas_for(n, plain.n_jobs):
                     score = fold.scored(at, plan).score(*outside or (fold.X_test, y, scored_by, None, None))
                 reached = at.objective_, at.duality_gap_, len(at.support_), at.n_iter_, score
                 for name, number in zip(numbers, reached, strict=True):

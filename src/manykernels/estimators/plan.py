@@ -5,7 +5,7 @@
     solve   plan.solve(...)               →  Solved
     keep    model._keep(plan, solved)     →  the fitted attributes
 
-Fits, searches, paths, relevance and reports use it; `streamed.StreamPlan` is the plan for a source.
+Fits, searches, paths, relevance and reports use it; `streamed.StreamPlan` is the plan of a source.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Examples:
 
     @property
     def n(self) -> int:
-        return self.Y.shape[1]
+        return len(self.weight)
 
     def take(self, rows: np.ndarray, X: Any = None) -> Examples:
         """Some of the examples; their X may be given."""
@@ -117,8 +117,8 @@ class Solved(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BasePlan:
-    """The problems of one fit, and how they are solved; `FitPlan` and `StreamPlan` say on which kernels.
+class FitPlan:
+    """The problems of one fit, their kernels, and how they are solved.
 
     Attributes
     ----------
@@ -131,12 +131,20 @@ class BasePlan:
         The name of each problem in messages.
     checkpoints : list
         The `CheckpointSlot` of each problem, or None.
+    rows : array or None
+        The indices of the examples of the plan among all examples; None for a stream.
+    bank : Bank
+        Their kernels, in memory or computed on the fly; for a stream `ActiveKernels`, which makes banks.
     start : list of Solution
         Where the problems begin if the plan has chosen C on all examples, else empty.
     C_scores, shift : dict or None; array (T,) or 0.0
         If the plan has chosen C: the candidates and their scores, and what intercepts gain (`choose_c.shift_of`).
     metric : dict or None
         The metric of the columns of each source, if the plan has learned one, see `metric.Rounds.table`.
+    thin : bool
+        Whether fits at p = 1 take the last step; those that are only scored do not.
+    tries : int
+        The number of values of C at which a choice of C solves the plan: these fits share the work that one may take.
     """
 
     examples: Examples
@@ -148,98 +156,14 @@ class BasePlan:
     seed: int
     labels: list[str]
     checkpoints: list[Any]
+    rows: np.ndarray | None
+    bank: Any
     start: Sequence[Solution] = field(default=(), kw_only=True)
     C_scores: dict[str, np.ndarray] | None = field(default=None, kw_only=True)
     shift: Any = field(default=0.0, kw_only=True)
     metric: dict[str, dict[str, Any]] | None = field(default=None, kw_only=True)
-
-    @staticmethod
-    def settings(model: Any, examples: Examples, X: Any) -> dict[str, Any]:
-        """The fields of this class; X is what a checkpoint knows the examples by."""
-        check_costs(examples.c)
-        seed, labels = seed_of(model.random_state), examples.labels()
-        data = X, examples.Y, examples.weight, examples.task, examples.covariates
-        slots = parts_of(model, len(labels), seed, *data)
-        return dict(
-            examples=examples, regularizer=regularizers.get(model.regularizer), solver=model.solver, tol=model.tol,
-            max_iter=model.max_iter, verbose=model.verbose, seed=seed, labels=labels, checkpoints=slots,
-        )  # fmt: skip
-
-    def solve(self, warm: Sequence[Solution] = ()) -> Solved:
-        """Solves the problems one after another, from `start` or `warm`, until one is interrupted."""
-        if self.chosen() and self.checkpoints[0] is not None:
-            self.checkpoints[0].file.choose(identify({"C": self.examples.C}, metric=self.metric))
-        (title, bank), found, warm = self._begin(), [], self.start or warm
-        for k, label in enumerate(self.labels):
-            with show_progress(title + label, self.tol, self.verbose) if self.verbose else nullcontext() as callback:
-                found.append(self.solve_part(k, bank, warm[k] if k < len(warm) else None, callback))
-            if found[-1].interrupted:
-                break
-        return self._together(found)
-
-    def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Any:
-        """The solution of problem number k, on the kernels of `bank`, started from `warm`."""
-        raise NotImplementedError
-
-    def support_weight(self) -> np.ndarray | None:
-        """The costs (n,) that define the support of an empirical Bayes model; None for other models."""
-        return None
-
-    def coefficients(self, solutions: Sequence[Solution]) -> tuple[np.ndarray, np.ndarray | None]:
-        """(intercepts (T,), coefficients of the covariates (T, q) or None) of the solutions of all problems."""
-        b, covariates = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float), self.examples.covariates
-        if covariates is None:
-            return b + self.shift, None
-        intercept, centred = self.examples.intercept, self.examples.loss.coupled
-        b, w = in_units(b, covariate_basis(covariates.Z, intercept, centred)[1], intercept or centred)
-        return b + self.shift, w
-
-    def part(self, model: Any, rows: np.ndarray) -> FitPlan:
-        """The plan of some of the examples at C = 1, without checkpoints."""
-        raise NotImplementedError
-
-    def chosen(self) -> dict[str, Any]:
-        """The fitted attributes about what the plan has chosen."""
-        found = {} if self.C_scores is None else {"C_": self.examples.C, "C_scores_": self.C_scores}
-        found |= {"intercept_shift_": self.shift} if np.any(self.shift) else {}
-        return found if self.metric is None else found | {"metric_": self.metric}
-
-    def advise(self, model: Any) -> None:
-        """Warns of parameters and kernels of the fitted model that are probably unintended."""
-        warn_of_data(model)
-        examples = self.examples
-        warn_units(examples.loss, examples.Y, examples.c, examples.C)
-        if examples.covariates is not None and examples.loss.coupled and not examples.loss.attained:
-            warn_without_events(examples.covariates, ~np.signbit(examples.Y[0]))
-
-    def _begin(self) -> tuple[str, Any]:
-        """(the title of the progress, the bank of all problems)."""
-        raise NotImplementedError
-
-    def _together(self, found: list[Any]) -> Solved:
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class FitPlan(BasePlan):
-    """The problems of one fit on kernels that are in memory or computed on the fly.
-
-    Attributes
-    ----------
-    rows : array
-        The indices of the examples of the plan among all examples.
-    bank : Bank
-        Their kernels.
-    thin : bool
-        Whether fits at p = 1 take the last step; those that are only scored do not.
-    tries : int
-        The number of values of C at which a choice of C solves the plan: these fits share the work that one may take.
-    """
-
-    rows: np.ndarray
-    bank: Any
-    thin: bool = True
-    tries: int = 1
+    thin: bool = field(default=True, kw_only=True)
+    tries: int = field(default=1, kw_only=True)
 
     @classmethod
     def of(cls, model: Any, examples: Examples, make_bank: Callable | None = None) -> FitPlan:
@@ -267,7 +191,32 @@ class FitPlan(BasePlan):
         plan = cls(**settings, rows=rows, bank=with_slack(bank, regularizer) if model.slack else bank)
         return with_chosen_C(model, plan) if is_auto(model.C) else plan
 
+    @staticmethod
+    def settings(model: Any, examples: Examples, X: Any) -> dict[str, Any]:
+        """The fields before `rows`; X is what a checkpoint knows the examples by."""
+        check_costs(examples.c)
+        seed, labels = seed_of(model.random_state), examples.labels()
+        data = X, examples.Y, examples.weight, examples.task, examples.covariates
+        slots = parts_of(model, len(labels), seed, *data)
+        return dict(
+            examples=examples, regularizer=regularizers.get(model.regularizer), solver=model.solver, tol=model.tol,
+            max_iter=model.max_iter, verbose=model.verbose, seed=seed, labels=labels, checkpoints=slots,
+        )  # fmt: skip
+
+    def solve(self, warm: Sequence[Solution] = ()) -> Solved:
+        """Solves the problems one after another, from `start` or `warm`, until one is interrupted."""
+        if self.chosen() and self.checkpoints[0] is not None:
+            self.checkpoints[0].file.choose(identify({"C": self.examples.C}, metric=self.metric))
+        (title, bank), found, warm = self._begin(), [], self.start or warm
+        for k, label in enumerate(self.labels):
+            with show_progress(title + label, self.tol, self.verbose) if self.verbose else nullcontext() as callback:
+                found.append(self.solve_part(k, bank, warm[k] if k < len(warm) else None, callback))
+            if found[-1].interrupted:
+                break
+        return self._together(found)
+
     def part(self, model: Any, rows: np.ndarray) -> FitPlan:
+        """The plan of some of the examples at C = 1, without checkpoints."""
         if len(rows) == self.examples.n:
             return self
         X, twin = self.examples.X, copy.copy(model)
@@ -286,7 +235,8 @@ class FitPlan(BasePlan):
         Z = None if examples.covariates is None else examples.covariates.Z
         return Problem(bank, y, examples.loss, regularizer, costs, examples.intercept, Z)
 
-    def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Solution:
+    def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Any:
+        """The solution of problem number k, on the kernels of `bank`, started from `warm`."""
         problem, fits = self.problem(k, bank), self.tries * len(self.labels)
         options = dict(random_state=self.seed, checkpoint=self.checkpoints[k], fits=fits)
         asked = self.solver, self.tol, self.max_iter
@@ -315,6 +265,7 @@ class FitPlan(BasePlan):
         return None if known is None else theta
 
     def _begin(self) -> tuple[str, Any]:
+        """(the title of the progress, the bank of all problems)."""
         # one-vs-rest fits read the kernels many times
         held = self.bank if self.examples.joint else self.bank.held(self.regularizer.exact)
         kernels = self.predictor().kernel_list if self.verbose else None
@@ -368,11 +319,33 @@ class FitPlan(BasePlan):
         return twin
 
     def support_weight(self) -> np.ndarray | None:
+        """The costs (n,) that define the support of an empirical Bayes model; None for other models."""
         return self.problem(0).c[0] if self.regularizer.bayesian else None
 
+    def coefficients(self, solutions: Sequence[Solution]) -> tuple[np.ndarray, np.ndarray | None]:
+        """(intercepts (T,), coefficients of the covariates (T, q) or None) of the solutions of all problems."""
+        b, covariates = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float), self.examples.covariates
+        if covariates is None:
+            return b + self.shift, None
+        intercept, centred = self.examples.intercept, self.examples.loss.coupled
+        b, w = in_units(b, covariate_basis(covariates.Z, intercept, centred)[1], intercept or centred)
+        return b + self.shift, w
+
+    def chosen(self) -> dict[str, Any]:
+        """The fitted attributes about what the plan has chosen."""
+        found = {} if self.C_scores is None else {"C_": self.examples.C, "C_scores_": self.C_scores}
+        found |= {"intercept_shift_": self.shift} if np.any(self.shift) else {}
+        return found if self.metric is None else found | {"metric_": self.metric}
+
     def advise(self, model: Any) -> None:
-        super().advise(model)
-        warn_diagonal(model, self.bank)
+        """Warns of parameters and kernels of the fitted model that are probably unintended."""
+        warn_of_data(model)
+        examples = self.examples
+        warn_units(examples.loss, examples.Y, examples.c, examples.C)
+        if examples.covariates is not None and examples.loss.coupled and not examples.loss.attained:
+            warn_without_events(examples.covariates, ~np.signbit(examples.Y[0]))
+        if self.rows is not None:
+            warn_diagonal(model, self.bank)
 
 
 def bank_of(model: Any, X: Any) -> Any:

@@ -5,50 +5,43 @@ import warnings
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
-from sklearn.base import clone
-from sklearn.utils.metaestimators import _safe_split
 
+from .. import regularizers
 from ..inner.systems import blas_for
-from ..kernels.annotated import read_annotated
 from .check_inputs import optional
 from .check_targets import make_splits
-from .outputs import read_labels
-from .shared_kernels import views_or
+from .shared_kernels import SharedFold, SharedKernels, with_params
 
 FOLDS = 5
 
 
-def learn_sigmoids(model, X, y, examples):
+def learn_sigmoids(model, examples):
     """(slope, offset) of each output, (T, 2): P = 1 / (1 + e^{−(slope f + offset)}), Platt 1999.
 
-    f are decisions of models fitted without the example's fold. X and y are as the user gave them, and `examples` are
-    read from them.
+    f are decisions of models fitted without the example's fold; `examples` are those of the fitted model.
     """
-    X, y = read_annotated(X, y)
-    Y, weight, task, covariates = examples.Y, examples.weight, examples.task, examples.covariates
-    plain = clone(model).set_params(calibrate=None, checkpoint=None, verbose=False, warm_start=False)
-    plain.set_params(C=optional(model, "C_", model.C))  # C="auto" is chosen once, on all examples
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit has warned already
-        X, y = views_or(X), read_labels(plain, y)[0]
-    splits = make_splits(FOLDS, X, y, not model.multilabel_, seed=0)
+    Y, weight, n = examples.Y, examples.weight, examples.n
+    plain = with_params(model, calibrate=None, verbose=False, C=optional(model, "C_", model.C))  # chosen once
+    y = (
+        (Y.T > 0).astype(int)
+        if model.multilabel_
+        else model.classes_[Y.argmax(axis=0) if Y[1:].size else (Y[0] > 0) * 1]
+    )
+    splits = make_splits(FOLDS, np.zeros((n, 1)), y, not model.multilabel_, seed=0)
     if not splits or not model.multilabel_ and np.unique(y, return_counts=True)[1].min() < 2:
         raise ValueError(
             f"calibrate={model.calibrate!r} needs at least two examples of every class, to hold some out: give more, "
             "or calibrate=None."
         )
-    decisions, seen = np.zeros(Y.shape), np.zeros(Y.shape[1], bool)
-    for train, test in splits:
-        part, labels = _safe_split(plain, X, y, train)
-        new = _safe_split(plain, X, None, test, train)[0]
-        of = {"sample_weight": weight[train]} | ({} if task is None else {"task": task[train]})
-        at = {} if task is None else {"task": task[test]}
-        if covariates is not None:
-            of["covariates"], at["covariates"] = covariates.take(train), covariates.take(test)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit to all examples has warned already
-            found = clone(plain).fit(part, labels, **of).decision_function(new, **at)
-        decisions[:, test], seen[test] = found.reshape(len(test), -1).T, True
+    decisions, seen = np.zeros(Y.shape), np.zeros(n, bool)
+    exact = regularizers.get(model.regularizer).exact
+    kernels = SharedKernels(plain, examples.X, examples.task, examples.covariates, exact, alone=True)
+    with warnings.catch_warnings(), blas_for(n, plain.n_jobs):
+        warnings.simplefilter("ignore")  # the fit to all examples has warned already
+        for train, test in splits:
+            fold, twin = SharedFold(kernels, train, test), with_params(plain)
+            plan, _ = fold.fit(twin, y[fold.train], weight[fold.train])
+            decisions[:, test], seen[test] = fold.scored(twin, plan)._decide(fold.X_test).T, True
     decisions += np.reshape(optional(model, "intercept_shift_", 0.0), (-1, 1))  # the folds have a given C, and no shift
     used = seen & (weight > 0)
     return np.array([fit_sigmoid(f[used], t[used], weight[used]) for f, t in zip(decisions, Y, strict=True)])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,6 @@ from .check_inputs import check_y, optional, to_host
 from .check_targets import check_loss_of, check_weight
 from .choose_c import check_C
 from .path import HasPath
-from .plan import Examples
 from .probabilities import posterior_variance
 from .streamed import fit_source, scored_targets
 
@@ -238,13 +238,13 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         self._check_params()
         C = check_C(self.C)
         loss = self._loss()
-        X, y, _, weight, task, card, Z = self._check_data(X, y, sample_weight, task, covariates)
-        Y = np.ascontiguousarray(np.atleast_2d(y.astype(np.float64).T))
+        given = self._check_data(X, y, sample_weight, task, covariates)
+        Y = np.ascontiguousarray(np.atleast_2d(given.Y.astype(np.float64).T))
         self.n_outputs_ = len(Y)
-        return Examples(X, Y, weight, C * weight, loss, C, self.fit_intercept, task=task, card=card, covariates=Z)
+        return replace(given, Y=Y, c=C * given.weight, loss=loss, C=C, intercept=self.fit_intercept)
 
     def _check_y(self, y):
-        return check_y(self, to_host(y)[0], numeric=True, several=True), False
+        return check_y(self, to_host(y)[0], numeric=True, several=True)
 
     def _loss(self):
         """The `Loss`, with epsilon or q; a ValueError if one is set that the loss does not have."""

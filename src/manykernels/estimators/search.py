@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from itertools import product
+from itertools import chain
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,7 +13,6 @@ import numpy as np
 from .. import regularizers
 from .._threads import n_threads, run_blocks
 from .._validation import check_number
-from .check_inputs import is_precomputed
 from .plan import Solved
 from .progress import show_count
 from .scored_fits import FIRST, ScoredFits, apart, distance
@@ -57,43 +56,41 @@ def is_exact(found: list[Any]) -> bool:
 
 
 class Search:
-    """The scores of (regularizer, C) in every fold, in arrays (n_candidates, n_splits); NaN for those not run.
+    """The scores of (C, regularizer) in every fold, in arrays (K, R, folds); NaN for those not run.
 
-    Candidates are in the order of GridSearchCV: the regularizer varies fastest. An `adaptive` search runs some of them,
-    as `finer` says; each round scores its candidates in all folds, by `ScoredFits`. `loo` scores leave-one-out
-    decisions: the one fold has all examples for training and for test.
+    An `adaptive` search runs some of the candidates, as `finer` says; each round scores its candidates in all folds, by
+    `ScoredFits`. `loo` scores leave-one-out decisions: the one fold has all examples for training and for test.
     """
 
     def __init__(
-        self, Cs: np.ndarray, found: list[Any], splits: list[Any], adaptive: bool = False, loo: bool = False
-    ) -> None:
+        self, kernels: SharedKernels, y: Any, weight: Any, Cs: np.ndarray, found: list[Any], splits: list[Any],
+        adaptive: bool = False, loo: bool = False,
+    ) -> None:  # fmt: skip
+        self.kernels, self.y, self.weight = kernels, y, weight
         self.Cs, self.regularizers, self.splits, self.adaptive, self.loo = Cs, found, splits, adaptive, loo
-        shape = len(Cs) * len(found), len(splits)
-        self.scores, self.gaps, self.fit_time, self.score_time, self.steps = (np.full(shape, np.nan) for _ in range(5))
         self.ran = np.zeros((len(Cs), len(found)), bool)
+        shape = *self.ran.shape, len(splits)
+        self.scores, self.gaps, self.fit_time, self.score_time, self.steps = (np.full(shape, np.nan) for _ in range(5))
         self.folds: dict[int, SharedFold] = {}  # those that have room
-        self.found: dict[tuple[int, int], tuple[int, list[Any]]] = {}  # of (fold, regularizer), see `start`
+        self.found: dict[tuple[int, int], tuple[int, list[Any]]] = {}  # of (fold, regularizer), see `_start`
 
-    def run(self, model: Any, kernels: SharedKernels, y: Any, weight: Any, scorer: Callable) -> None:
-        """Fits and scores the candidates with the other parameters of `model`."""
-        folds, count = self.folds, len(self.splits)
+    def run(self, scorer: Callable) -> None:
+        """Fits and scores the candidates with the other parameters of the kernels' model."""
+        model, folds, count = self.kernels.model, self.folds, len(self.splits)
         total = None if self.adaptive else self.scores.size
         threads, group = min(n_threads(model.n_jobs), count), {}
         with show_count("cross-validation", total, model.verbose) if model.verbose else nullcontext() as self.tick:
             while (todo := self._next()).any():
-                for k, (train, test) in enumerate(self.splits):
-                    group[k] = folds.get(k) or SharedFold(kernels, train, test, is_precomputed(model), model.psd)
-                    for r in np.flatnonzero(todo.any(axis=0)):
-                        with self._named(k):
-                            self._prepare(k, r, model, group[k], y, weight)
-                    beside = threads if kernels.has_room_for(threads, len(self.regularizers)) else 1
+                for k, split in enumerate(self.splits):
+                    group[k] = folds.get(k) or SharedFold(self.kernels, *split)
+                    with self._named(k):
+                        for r in np.flatnonzero(todo.any(axis=0)):
+                            self._prepare(k, r, group[k])
+                    beside = threads if self.kernels.has_room_for(threads, len(self.regularizers)) else 1
                     if len(group) < beside and k < count - 1:
                         continue
-                    self._solve(group, todo, model.n_jobs)
-                    for j, r, fold in product(self._downwards(), np.arange(len(self.regularizers)), group):
-                        if todo[j, r]:
-                            self._score(j, r, fold, group[fold], y, scorer)
-                    if self.loo or self.adaptive and kernels.has_room_for(count, len(self.regularizers)):
+                    self._solve(group, todo, scorer)
+                    if self.loo or self.adaptive and self.kernels.has_room_for(count, len(self.regularizers)):
                         folds |= group
                     group = {}
                 self.ran |= todo
@@ -105,37 +102,38 @@ class Search:
 
     def _next(self):
         """The candidates of the next round, (K, R)."""
-        return finer(self.scores.mean(axis=1).reshape(self.ran.shape), self.ran) if self.adaptive else ~self.ran
+        return finer(self.scores.mean(axis=2), self.ran) if self.adaptive else ~self.ran
 
-    def _downwards(self):
-        """The places of the Cs, from the greatest down, where warm starts save most."""
-        return np.argsort(-self.Cs, kind="stable")
-
-    def _solve(self, group, todo, n_jobs):
-        """Solves the candidates in a group of folds, in threads side by side; paths along C do not share anything."""
+    def _solve(self, group, todo, scorer):
+        """Solves the candidates in a group of folds, in threads side by side; then scores them."""
 
         def solve(job):
-            (k, r), begin = job, time.perf_counter()
+            (j, r, k), begin = job, time.perf_counter()
             with self._named(k):
-                group[k].prepared[r][1].at(C)
-            self.fit_time[j * len(self.regularizers) + r, k] = time.perf_counter() - begin
+                group[k].prepared[r][1].at(float(self.Cs[j]))
+            self.fit_time[job] = time.perf_counter() - begin
             if self.tick is not None:
                 self.tick()
 
-        for j in self._downwards():
-            C = float(self.Cs[j])
-            run_blocks(solve, [(k, r) for k in group for r in np.flatnonzero(todo[j])], n_jobs)
+        # from the greatest C down, where warm starts save most; paths along C do not share anything
+        jobs = [
+            [(j, r, k) for r in np.flatnonzero(todo[j]) for k in group] for j in np.argsort(-self.Cs, kind="stable")
+        ]
+        for beside in jobs:
+            run_blocks(solve, beside, self.kernels.model.n_jobs)
+        for job in chain(*jobs):
+            self._score(job, group[job[2]], scorer)
 
-    def _score(self, j, r, k, fold, y, scorer):
-        """Scores one solved candidate in fold k."""
-        begin, at, C = time.perf_counter(), j * len(self.regularizers) + r, float(self.Cs[j])
-        model, fits = fold.prepared[r]
+    def _score(self, job, fold, scorer):
+        """Scores one solved candidate (j, r) in fold k."""
+        begin, C = time.perf_counter(), float(self.Cs[job[0]])
+        model, fits = fold.prepared[job[1]]
         plan = fits.plan_at(C)
         model.set_params(C=C)._keep(plan, Solved(plan.bank, plan.rows, fits.at(C)))
         scored = fold.left_out(model, plan, fits.decisions(C)) if self.loo else fold.scored(model, plan)
-        self.scores[at, k] = scorer(scored, fold.X_test, y[fold.test])
-        self.score_time[at, k] = time.perf_counter() - begin
-        self.gaps[at, k], self.steps[at, k] = model.duality_gap_, model.n_iter_
+        self.scores[job] = scorer(scored, fold.X_test, self.y[fold.test])
+        self.score_time[job] = time.perf_counter() - begin
+        self.gaps[job], self.steps[job] = model.duality_gap_, model.n_iter_
 
     @contextmanager
     def _named(self, k):
@@ -145,12 +143,12 @@ class Search:
         except ValueError as error:
             raise ValueError(f"{'the model' if self.loo else f'fold {k} of cv'} cannot be fitted: {error}") from error
 
-    def _prepare(self, k, r, model, fold, y, weight):
+    def _prepare(self, k, r, fold):
         """Gives the fold the model with regularizer r and its `ScoredFits`, unless it has them."""
         if r in fold.prepared:
             return
-        twin = with_params(model, regularizer=self.regularizers[r], verbose=False, C=float(self.Cs[0]))
-        plan = fold.plan(twin, y[fold.train], weight[fold.train])
+        twin = with_params(self.kernels.model, regularizer=self.regularizers[r], verbose=False, C=float(self.Cs[0]))
+        plan = fold.plan(twin, self.y[fold.train], self.weight[fold.train])
         _, known = self.found.get((k, r), (0, None))
         fits = ScoredFits(plan, self.anchors(), shared=True, loo=self.loo, known=known)
         if self.adaptive or k == len(self.splits) - 1:
@@ -158,34 +156,45 @@ class Search:
         fold.prepared[r] = twin, fits
 
     def results(self) -> dict[str, Any]:
-        """`cv_results_`, with the keys of GridSearchCV and the duality gaps."""
+        """`cv_results_`, with the keys of GridSearchCV, whose candidates vary the regularizer fastest, and the gaps."""
         found: dict[str, Any] = {}
         for name, values in (("fit_time", self.fit_time), ("score_time", self.score_time)):
-            found |= {f"mean_{name}": values.mean(axis=1), f"std_{name}": values.std(axis=1)}
+            found |= {f"mean_{name}": values.mean(axis=2).ravel(), f"std_{name}": values.std(axis=2).ravel()}
         candidates = [{"C": float(C), "regularizer": value} for C in self.Cs for value in self.regularizers]
         parts = np.empty(len(candidates), dtype=object)
-        parts[:] = [c["regularizer"] for c in candidates]
-        found |= {"param_C": np.array([c["C"] for c in candidates]), "param_regularizer": parts, "params": candidates}
+        parts[:] = self.regularizers * len(self.Cs)
+        found |= {"param_C": np.repeat(self.Cs, len(self.regularizers)), "param_regularizer": parts}
         splits = [LOO] if self.loo else [f"split{k}" for k in range(len(self.splits))]
-        found |= {f"{name}_test_score": s for name, s in zip(splits, self.scores.T, strict=True)}
-        mean = self.scores.mean(axis=1)
+        scores, gaps = (part.reshape(len(candidates), -1) for part in (self.scores, self.gaps))
+        found |= {"params": candidates} | {f"{name}_test_score": scores[:, k] for k, name in enumerate(splits)}
+        mean = scores.mean(axis=1)
         low = np.where(np.isnan(mean), -np.inf, mean)
         rank = np.array([1 + np.sum(low > value) for value in low], dtype=np.int32)
-        found |= {"mean_test_score": mean, "std_test_score": self.scores.std(axis=1), "rank_test_score": rank}
-        found |= {f"{name}_duality_gap": g for name, g in zip(splits, self.gaps.T, strict=True)}
-        return found | {"max_duality_gap": self.gaps.max(axis=1), "mean_n_iter": self.steps.mean(axis=1)}
+        found |= {"mean_test_score": mean, "std_test_score": scores.std(axis=1), "rank_test_score": rank}
+        found |= {f"{name}_duality_gap": gaps[:, k] for k, name in enumerate(splits)}
+        return found | {"max_duality_gap": gaps.max(axis=1), "mean_n_iter": self.steps.mean(axis=2).ravel()}
 
-    def start(self, at: int, n: int) -> list[Any]:
-        """The solutions of a candidate in the last fold as a start on all n examples."""
-        (j, r), k = divmod(at, len(self.regularizers)), len(self.splits) - 1
+    def refit(self, at: int) -> Any:
+        """Candidate number `at`, fitted on all examples from its solution in the last fold."""
+        (j, r), every = divmod(at, len(self.regularizers)), np.arange(self.kernels.n)
+        start, fold = self._start(j, r), self.folds.get(0) if self.loo else None
+        self.folds.clear()  # frees the others
+        best = with_params(self.kernels.model, C=float(self.Cs[j]), regularizer=self.regularizers[r])
+        fold = fold or SharedFold(self.kernels, every, every[:0])
+        fold.fit(best, self.y, self.weight, start, self.kernels.X)[0].advise(best)
+        return best
+
+    def _start(self, j, r):
+        """The solutions of candidate (j, r) in the last fold as a start on all examples."""
+        k, C = len(self.splits) - 1, float(self.Cs[j])
         count, known = self.found.get((k, r), (0, []))
-        train, C = np.sort(self.splits[k][0]), float(self.Cs[j])
+        train = np.sort(self.splits[k][0])
         if len(np.unique(train)) < len(train) or not all(C in one for one in known):
             return []
         solutions = apart([one[C] for one in known], count)
         starts = []
         for solution in solutions:
-            a = np.zeros((len(solution.a), n))
+            a = np.zeros((len(solution.a), self.kernels.n))
             if solution.a.shape[1] != len(train):  # some have weight 0
                 return []
             a[:, train] = solution.a

@@ -38,38 +38,43 @@ MIN_SHARED_FLOAT32_TOL = 1e-3  # for smaller gaps float32 matrices, half as larg
 class SharedKernels:
     """The kernel matrices of all examples, if they fit in memory, computed once for all folds with equal kernels.
 
-    A fold whose kernel parameters differ from those of the last fold computes the matrices again.
+    A fold whose kernel parameters differ from those of the last fold computes the matrices again. The folds fit `model`
+    at any C and regularizer; `exact` says whether one of these regularizers needs kernel values in float64. With
+    `alone` each fold computes its own kernels.
     """
 
     def __init__(
         self,
+        model: Any,
         X: Any,
         task: np.ndarray | None = None,
-        exact: bool = False,
-        device: str = "cpu",
         covariates: Covariates | None = None,
+        exact: bool = False,
+        alone: bool = False,
     ) -> None:
-        self.X, self.task, self.exact, self.n, self.covariates = X, task, exact, n_examples(X), covariates
-        self.here = choose_device(device, self.n) is None  # else each fold computes its own
+        self.model, self.X, self.task, self.covariates = model, X, task, covariates
+        self.exact, self.n, self.precomputed = exact, n_examples(X), is_precomputed(model)
+        # psd corrects the matrices of the training examples alone, which cannot be shared
+        self.here = not alone and model.psd == "warn" and choose_device(model.device, self.n) is None
         self.known: Any = None
         self.origin: Any = None
         self.whole: Any = None
-        self.limit: float | None = None
-        self.refused = False
+        self.limit = parse_bytes(model.memory_limit)
+        self.refused = isinstance(model.kernels, Source)
 
-    def of(self, model, X, weight):
+    def of(self, X, weight):
         """(matrices of all examples or None, the bank that computed them) of the kernels resolved on X."""
-        if is_precomputed(model):
+        model = self.model
+        if self.precomputed:
             if self.whole is None:
-                self.limit = parse_bytes(model.memory_limit)
                 self.whole = DenseBank(self.X, **model._limits(None, self.limit))
             return self.whole, None
-        if self.refused or isinstance(model.kernels, Source):
+        if self.refused:
             return None, None
-        kernels = model._kernel_list(X, parse_bytes(model.memory_limit), weight)
+        kernels = model._kernel_list(X, self.limit, weight)
         same = self.known is not None and model._normalization(kernels) == self.origin.normalize
         if not same or not _same(kernels, self.known):
-            self._compute(model, kernels)
+            self._compute(kernels)
         elif self.known is not kernels:  # the same kernels, with facts of other training examples
             origin = copy.copy(self.origin)
             origin.kernel_list = kernels
@@ -83,10 +88,9 @@ class SharedKernels:
         size = (self.whole.M * self.whole.dtype.itemsize + sums * BYTES_OF_A_SUM) * self.whole.n**2
         return copies * size <= MemoryBudget(self.limit).share("matrices of folds")
 
-    def _compute(self, model, kernels):
+    def _compute(self, kernels):
         self.known = self.origin = self.whole = None  # frees the last matrices first
-        self.limit = limit = parse_bytes(model.memory_limit)
-        entries = kernels.M * self.n**2
+        model, limit, entries = self.model, self.limit, kernels.M * self.n**2
         self.refused = 4 * entries > MemoryBudget(limit).share("matrices of folds")
         if self.refused:
             return
@@ -114,27 +118,24 @@ def shared_by_samples(model: Any, X: Any, rows: np.ndarray) -> SharedKernels | N
     twin, limit = clone(model), parse_bytes(model.memory_limit)
     X = twin._check_X(to_host(X)[0], reset=True)
     some = take_examples(X, rows)
-    found = SharedKernels(X, None, regularizers.get(model.regularizer).exact, model.device)
+    found = SharedKernels(twin, X, exact=regularizers.get(model.regularizer).exact)
     if not found.here or not _same(twin._kernel_list(X, limit, None), twin._kernel_list(some, limit, None)):
         return None
-    return None if found.of(twin, some, None)[0] is None else found
+    return None if found.of(some, None)[0] is None else found
 
 
 class SharedFold:
     """The training examples `train` and the test examples `test` of the data set, and the bank of the former."""
 
-    def __init__(
-        self, kernels: SharedKernels, train: np.ndarray, test: np.ndarray, precomputed: bool, psd: str = "warn"
-    ) -> None:
+    def __init__(self, kernels: SharedKernels, train: np.ndarray, test: np.ndarray) -> None:
         self.kernels, self.train, self.test = kernels, np.sort(train), np.asarray(test)
-        # psd corrects the matrices of the training examples alone, which cannot be shared
-        self.once = kernels.here and len(np.unique(train)) == len(train) and psd == "warn"
+        self.once = kernels.here and len(np.unique(train)) == len(train)
         self.task = None if kernels.task is None else kernels.task[self.test]
         self.covariates = None if kernels.covariates is None else kernels.covariates.take(self.test)
         self.bank: Any = None
         self.shared = False
         self.prepared: dict[int, Any] = {}  # of a search: {regularizer: (model, its ScoredFits)}
-        if not precomputed:
+        if not kernels.precomputed:
             self.X_train, self.X_test = take_examples(kernels.X, self.train), take_examples(kernels.X, self.test)
             return
         X, n = kernels.X, len(self.train)
@@ -148,7 +149,7 @@ class SharedFold:
     def bank_for(self, model, X, weight, rows, plain):
         """The bank of the training examples X, `rows` of `train`; `plain(exact)` makes one that is not shared."""
         if self.bank is None:
-            whole, origin = self.kernels.of(model, X, weight) if self.once else (None, None)
+            whole, origin = self.kernels.of(X, weight) if self.once else (None, None)
             self.shared = whole is not None
             if self.shared:
                 kind = model._normalization(None) if origin is None else origin.normalize

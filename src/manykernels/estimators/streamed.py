@@ -32,7 +32,7 @@ from ..streaming.stream import Stream, normalisation, stand_in
 from .check_inputs import check_target_order, checked_targets, optional
 from .choose_c import is_auto, with_chosen_C
 from .new_data_warning import gathered
-from .plan import BasePlan, Examples, FitPlan, Solved
+from .plan import Examples, FitPlan, Solved
 
 BYTES_PER_ENTRY = 24  # of the matrix of active examples, with its copies and factors
 BYTES_PER_LETTER, BYTES_PER_KERNEL, BYTES_PER_FEATURE = 24, 16, 40  # of an active example, roughly
@@ -86,21 +86,16 @@ def scored_targets(
 
 
 @dataclass(frozen=True)
-class StreamPlan(BasePlan):
+class StreamPlan(FitPlan):
     """The problems of one fit on a `Stream`, which is X of the examples.
 
-    Attributes
-    ----------
-    kernels : ActiveKernels
-    max_active : int
-        The number of active examples that memory_limit has room for.
+    `max_active` is the number of active examples that memory_limit has room for.
     """
 
-    kernels: ActiveKernels
-    max_active: int
+    max_active: int = 0
 
     @classmethod
-    def of(cls, model: Any, examples: Examples) -> StreamPlan:
+    def of(cls, model: Any, examples: Examples, make_bank: Any = None) -> StreamPlan:
         """The plan of `model` for these examples, after one pass over them."""
         stream = examples.X
         if examples.covariates is not None:
@@ -128,7 +123,7 @@ class StreamPlan(BasePlan):
         active = ActiveKernels(
             kernels, scaled, model.tol, explicit, features, None if limit is None else room, model.n_jobs
         )
-        plan = cls(**settings, kernels=active, max_active=_max_active(limit, kernels, stream, explicit))
+        plan = cls(**settings, rows=None, bank=active, max_active=_max_active(limit, kernels, stream, explicit))
         if is_auto(model.C):
             plan = with_chosen_C(model, plan)
             stream.arrange(Y, plan.examples.c, examples.uneven_weight())
@@ -136,22 +131,22 @@ class StreamPlan(BasePlan):
 
     def part(self, model: Any, rows: np.ndarray) -> FitPlan:
         X = self.examples.X.fetch(rows)
-        same = {of.name: getattr(self, of.name) for of in fields(BasePlan)}
-        same |= dict(examples=self.examples.take(rows, X), checkpoints=[None] * len(self.labels))
-        return FitPlan(**same, rows=rows, bank=self.kernels.bank(X))
+        same = {of.name: getattr(self, of.name) for of in fields(FitPlan)}
+        some = dict(examples=self.examples.take(rows, X), rows=rows, bank=self.bank.bank(X))
+        return FitPlan(**same | some | dict(checkpoints=[None] * len(self.labels)))
 
     def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Streamed:
-        """The solution of problem number k on its active examples; streams have neither a bank nor a warm start."""
+        """The solution of problem number k on its active examples; streams have no warm start."""
         examples = self.examples
         options = DriverOptions(
             loss=examples.loss, regularizer=self.regularizer, intercept=examples.intercept, solver=self.solver,
             tol=self.tol, max_iter=self.max_iter, seed=self.seed, max_active=self.max_active,
         )  # fmt: skip
         outputs = slice(0, len(examples.Y)) if examples.joint else slice(k, k + 1)
-        return Driver(examples.X, self.kernels, options, outputs, callback or Monitor(), self.checkpoints[k]).run()
+        return Driver(examples.X, self.bank, options, outputs, callback or Monitor(), self.checkpoints[k]).run()
 
     def _begin(self) -> tuple[str, Any]:
-        return f"{self.kernels.kernels.M} kernels, {self.examples.X.n:,} examples", None
+        return f"{self.bank.kernels.M} kernels, {self.examples.X.n:,} examples", None
 
     def _together(self, found):
         """The solutions on one bank of all their support examples."""
@@ -162,7 +157,7 @@ class StreamPlan(BasePlan):
             a = np.zeros((len(one.solution.a), len(rows)))
             a[:, np.searchsorted(rows, one.rows)] = one.solution.a
             solutions.append(replace(one.solution, a=a))
-        return Solved(self.kernels.bank(X), rows, solutions)
+        return Solved(self.bank.bank(X), rows, solutions)
 
     def advise(self, model: Any) -> None:
         super().advise(model)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,6 @@ from .base import MKLBase
 from .check_targets import check_loss_of, check_weight
 from .choose_c import check_C
 from .path import HasPath
-from .plan import Examples
 from .survival_times import StepFunction, concordance, read_times
 
 SAME_TIME = 1e-9  # relative: an own event is not missed because f is rounded
@@ -120,7 +120,8 @@ class MKLSurvival(HasPath, MKLBase):
         """The `Examples` of a fit; sets `unique_times_` and `strata_`."""
         self._check_params()
         C, loss = check_C(self.C), check_loss_of(self, "survival", PARAMETER_OF)
-        X, y, _, weight, task, card, Z = self._check_data(X, y, sample_weight, task, covariates, strata)
+        given = self._check_data(X, y, sample_weight, task, covariates, strata)
+        y, weight = given.Y, given.weight
         if not y["event"][weight > 0].any():
             raise ValueError(
                 f"y has no event among {int((weight > 0).sum())} examples with weight: all times are censored, and "
@@ -142,11 +143,10 @@ class MKLSurvival(HasPath, MKLBase):
                     "out, or take loss='cox'."
                 )
             Y = sign * y["time"]
-        own = dict(task=task, card=card, covariates=Z)
-        return Examples(X, Y[None], weight, C * weight, loss, C, loss.takes_intercept, **own)
+        return replace(given, Y=Y[None], c=C * weight, loss=loss, C=C, intercept=loss.takes_intercept)
 
     def _check_y(self, y, strata=None):
-        return read_times(y, strata), False
+        return read_times(y, strata)
 
     def _store(self, plan, solved):
         super()._store(plan, solved)

@@ -101,5 +101,5 @@ def _weights(model, X, y, sample_weight, covariates):
         extra = {} if covariates is None else {"covariates": covariates}
         return model.fit(X, y, sample_weight=sample_weight, **extra).kernel_weights_
     every = np.arange(X.n)
-    SharedFold(X, every, every[:0], False, model.psd).fit(model, y, sample_weight, X=X.X)
+    SharedFold(X, every, every[:0]).fit(model, y, sample_weight, X=X.X)
     return model.kernel_weights_

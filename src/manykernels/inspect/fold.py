@@ -84,7 +84,7 @@ class Fold:
             self.X = np.asarray(as_mixed(self.X))
         self.plan = plan_fit(self.model, examples)
         if is_classifier(model) and model.calibrate is not None:
-            self.model.calibration_ = learn_sigmoids(self.model, *given, examples)
+            self.model.calibration_ = learn_sigmoids(self.model, examples)
         bank = self.plan.bank
         with blas_for(self.n_train, model.n_jobs):
             self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory, if worth it
