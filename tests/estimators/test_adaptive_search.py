@@ -8,7 +8,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
 from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressorCV, _limits
-from manykernels.estimators.scored_fits import SCORED_TOL, ScoredFits
+from manykernels.estimators.choose_c import SCORED_TOL, ScoredFits
 from manykernels.estimators.search import Search, choose_candidate, finer
 from manykernels.kernels import RBF
 from manykernels.regularizers import Fixed, LpNorm

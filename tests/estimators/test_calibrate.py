@@ -5,7 +5,7 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from manykernels import MKLClassifier, load
-from manykernels.estimators.probabilities import fit_sigmoid
+from manykernels.estimators.outputs import fit_sigmoid
 from manykernels.kernels import RBF, Linear, multi_task
 
 n = 54

@@ -9,8 +9,8 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 
 from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV
 from manykernels.banks import DenseBank
+from manykernels.estimators.choose_c import leave_one_out
 from manykernels.estimators.covariates import check_covariates
-from manykernels.estimators.scored_fits import leave_one_out
 from manykernels.kernels import RBF, Linear
 from manykernels.losses import Squared
 from manykernels.problem import Problem

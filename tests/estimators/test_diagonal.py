@@ -10,7 +10,7 @@ from sklearn.preprocessing import scale
 
 from manykernels import MKLClassifier, MKLOneClass
 from manykernels.banks import DenseBank
-from manykernels.estimators.fit_warnings import effective_widths
+from manykernels.estimators.advice import effective_widths
 from manykernels.kernels import RBF, Identity, Linear, Polynomial
 
 rng = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import pytest
 
 from manykernels import losses
 from manykernels.banks import DenseBank
-from manykernels.estimators.scored_fits import leave_one_out, spans
+from manykernels.estimators.choose_c import leave_one_out, spans
 from manykernels.problem import Problem
 from manykernels.regularizers import Fixed
 from manykernels.solvers import solve

@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from manykernels import MKLClassifier
-from manykernels.estimators.fit_warnings import warn_convergence
+from manykernels.estimators.advice import warn_convergence
 from manykernels.kernels import RBF, Linear, Polynomial
 from manykernels.solution import Solution, Status
 

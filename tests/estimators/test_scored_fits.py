@@ -6,8 +6,8 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
 from manykernels import MKLClassifier, MKLClassifierCV, solvers
+from manykernels.estimators.choose_c import SCORED_TOL, ScoredFits, apart
 from manykernels.estimators.plan import FitPlan
-from manykernels.estimators.scored_fits import SCORED_TOL, ScoredFits, apart
 from manykernels.kernels import RBF, Linear
 from manykernels.regularizers import EmpiricalBayes, Fixed, LpPenalty
 

@@ -5,9 +5,8 @@ import pytest
 
 from manykernels import MKLSurvival
 from manykernels.datasets import make_survival
-from manykernels.estimators.choose_c import best_C, score
+from manykernels.estimators.choose_c import best_C, leave_one_out, score
 from manykernels.estimators.plan import FitPlan
-from manykernels.estimators.scored_fits import leave_one_out
 from manykernels.kernels import RBF
 from manykernels.regularizers import Fixed
 from manykernels.solvers import solve

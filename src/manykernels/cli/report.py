@@ -41,7 +41,7 @@ def report(asked: PageOptions) -> None:
     """Write one HTML page on a model: what it learned, how certain the findings are, and which columns matter."""
     from sklearn.base import is_outlier_detector
 
-    from ..estimators.new_data_warning import tell_news
+    from ..estimators.advice import tell_news
     from ._models import as_classes, covariates_of, only_label, read_for, read_model, split_groups, target_of
 
     output = asked.output

@@ -153,7 +153,7 @@ def inspect(
 def _relevance(model, frame, target):
     from sklearn.base import is_outlier_detector
 
-    from ..estimators.new_data_warning import tell_news
+    from ..estimators.advice import tell_news
     from ._models import as_classes, covariates_of, target_of
 
     if is_outlier_detector(model):

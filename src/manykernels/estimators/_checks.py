@@ -1,12 +1,8 @@
 """Checks of parameters and of X, for fit and for prediction."""
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
-from functools import update_wrapper, wraps
 from numbers import Integral
-from types import MethodType
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -24,6 +20,7 @@ from ..kernels.normalize import CHOICES_OF_MODELS, PSD, kind_of
 from ..kernels.pairs import Pairs
 from ..kernels.precomputed import holds_tables
 from ..kernels.spec import as_spec
+from ..kernels.tasks import checked
 from ..kernels.transformers import reads_of
 from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views
@@ -32,20 +29,25 @@ from ..streaming import is_source
 from ..streaming.stream import Stream
 from .check_inputs import (
     as_mixed,
-    check_kernel_order,
-    check_stack,
     check_table,
-    check_train_ids,
     is_precomputed,
-    names_of_train,
     open_annotated,
     optional,
     refuse_text,
     to_host,
     with_texts,
 )
-from .check_targets import check_several, check_task, check_weight, with_task
-from .check_views import check_columns, check_sides, check_views, names_of_columns
+from .check_targets import check_several, check_weight, new_task, with_task
+from .check_views import (
+    check_columns,
+    check_kernel_order,
+    check_sides,
+    check_stack,
+    check_train_ids,
+    check_views,
+    names_of_columns,
+    names_of_train,
+)
 from .covariates import check_covariates
 from .plan import Examples
 
@@ -120,8 +122,9 @@ class Checks(BaseEstimator):
             raise ValueError(f"y has {len(y)} entries, and X {n} rows: give one target per example.")
         weight = check_weight(sample_weight, n)
         check_several(weight)
-        found = check_covariates(covariates, n, weight)
-        return Examples(X, y, weight, weight, None, task=check_task(task, n), card=card, covariates=found)
+        task = None if task is None else checked(task, n)
+        covariates = None if covariates is None else check_covariates(covariates, n, weight)
+        return Examples(X, y, weight, weight, None, task=task, card=card, covariates=covariates)
 
     def _check_y(self, y):
         """The targets, (n,) or (n, T); None if y is ignored."""
@@ -262,7 +265,7 @@ class Checks(BaseEstimator):
         known = optional(self, "tasks_")
         if task is None and known is None:
             return X
-        return with_task(X, check_task(task, n_examples(X), known, self.predictor_))
+        return with_task(X, new_task(task, n_examples(X), known, self.predictor_))
 
 
 def _is_mixed(X):
@@ -301,39 +304,3 @@ def _holds_objects(X, reads):
         return np.asarray(X[0]).dtype.kind not in "biufc"
     except ValueError:  # ragged
         return True
-
-
-class Available:
-    """A method of models for which `check(model)` does not raise; its error becomes the AttributeError."""
-
-    def __init__(self, method: Callable, check: Callable) -> None:
-        self.method, self.check = method, check
-        update_wrapper(self, method)  # type: ignore[arg-type]  # it replaces the function
-
-    def __get__(self, model: Any, owner: type | None = None) -> Any:
-        if model is not None:
-            self._check(model)
-            return MethodType(self.method, model)
-
-        @wraps(self.method)
-        def of_class(model, *args, **options):
-            self._check(model)
-            return self.method(model, *args, **options)
-
-        return of_class
-
-    def _check(self, model):
-        try:
-            self.check(model)
-        except AttributeError:
-            raise
-        except Exception as error:  # a parameter is wrong
-            raise AttributeError(f"{self.method.__name__} is not available: {error}") from error
-
-
-def available_if(check: Callable) -> Callable:
-    """A decorator of methods: `check(model)` raises an AttributeError if the model does not have the method.
-
-    scikit-learn's `available_if` hides the message of this error in `__cause__`.
-    """
-    return lambda method: Available(method, check)

@@ -33,12 +33,11 @@ from ..streaming import is_source
 from ..streaming.stream import Stream
 from ._checks import Checks
 from ._notebook import NamedParts, WeightBars
+from .advice import tell_news, warn_convergence
 from .check_inputs import card_for, check_finite, is_precomputed, optional
 from .compress import compressed
 from .covariates import level_of, part_of
-from .fit_warnings import warn_convergence
 from .lsgkm import save_lsgkm
-from .new_data_warning import tell_news
 from .persist import StoredModel
 from .plan import FitPlan
 from .streamed import StreamPlan, decide
@@ -182,16 +181,17 @@ class MKLBase(WeightBars, NamedParts, StoredModel, Checks, Tagged):
     def _decide(self, X, task=None, covariates=None, tell=True):
         """Σ_m f_m(x) + zᵀw + b, (n, T); with `tell` it warns of values that no training example had."""
         check_is_fitted(self)
+        adjusted = optional(self, "covariate_names_") if covariates is None else covariates
         if is_source(X):
-            if covariates is not None or optional(self, "covariate_names_") is not None:
-                raise ValueError(f"X={X!r} is read block by block, and covariates are for data in memory: load X.")
-            return decide(self, X, lambda block: self._decide(block, task, tell=tell))
+            return decide(self, X, adjusted, lambda block: self._decide(block, task, tell=tell))
         check_rows(X, task=task, covariates=covariates)
-        covariates, known = obs_columns(X, covariates), (self.dual_coef_, self.kernel_weights_)
-        return self._ask(
-            lambda new: self.predictor_.decision(new, *known).T + level_of(self, covariates, n_examples(new)),
-            (X, task), tell=tell,
-        )  # fmt: skip
+        covariates = obs_columns(X, covariates)
+
+        def decision(new):
+            f = self.predictor_.decision(new, self.dual_coef_, self.kernel_weights_).T
+            return f + (self.intercept_ if adjusted is None else level_of(self, covariates, n_examples(new)))
+
+        return self._ask(decision, (X, task), tell=tell)
 
     def _ask(self, ask, *given, tell=True):
         """ask(new examples) as the predictor takes them, finite, of the examples (X, task) as the user gives them."""
@@ -210,11 +210,9 @@ class MKLBase(WeightBars, NamedParts, StoredModel, Checks, Tagged):
         all; without them the kernels alone are split.
         """
         check_is_fitted(self)
-        covariates = obs_columns(X, covariates)
         if is_source(X):
-            if covariates is not None:
-                raise ValueError(f"X={X!r} is read block by block, and covariates are for data in memory: load X.")
-            return decide(self, X, lambda block: self.decision_parts(block, task))
+            return decide(self, X, covariates, lambda block: self.decision_parts(block, task))
+        covariates = obs_columns(X, covariates)
         check_rows(X, task=task, covariates=covariates)
         known = self.dual_coef_, self.kernel_weights_
         parts = np.moveaxis(self._ask(lambda new: self.predictor_.parts(new, *known), (X, task)), 0, 1)

@@ -4,8 +4,9 @@ import warnings
 from numbers import Integral, Real
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .. import losses
 from .._callers import caller_level
@@ -16,7 +17,7 @@ from ..kernels.normalize import precision
 from ..kernels.tasks import ALL, Tasked, checked
 from ..regularizers import EmpiricalBayes
 from ..regularizers.weightings import TwoStage
-from .check_inputs import refuse_iterator
+from .check_inputs import as_labels, check_y, refuse_iterator, to_host
 
 MAX_COST = 1e100
 
@@ -162,10 +163,8 @@ def with_task(X, task):
     return X if task is None else Tasked(X, task)
 
 
-def check_task(task, n, known=None, predictor=None):
-    """`task` (n,) as an array; with a `predictor`, of new data, compared with the tasks `known` from fit."""
-    if predictor is None:
-        return None if task is None else checked(task, n)
+def new_task(task, n, known, predictor):
+    """`task` (n,) of new data as an array, after a comparison with the tasks `known` from fit."""
     if known is None:
         raise ValueError("task is given, but the model has no task kernels: leave it out.")
     if task is None:
@@ -229,3 +228,43 @@ def with_slack(bank, regularizer):
             f"each: add a last entry for slack ({error})."
         ) from error
     return SlackBank(bank)
+
+
+def read_labels(model, y):
+    """(y, whether y is an indicator matrix (n, T) of labels) of a classifier's targets."""
+    y = y.toarray() if issparse(y) else to_host(y)[0]
+    if as_labels(y).shape[1:] in ((), (1,)):
+        y = check_y(model, y, numeric=False)
+        check_classification_targets(y)
+        return y, False
+    y = check_y(model, y, numeric=False, several=True)
+    if type_of_target(y) != "multilabel-indicator" or not np.isin(y, (0, 1)).all():
+        raise ValueError(
+            f"y has shape {y.shape} and other entries than 0 and 1: give several labels per example as an indicator "
+            "matrix (MultiLabelBinarizer makes one); for columns of different classes wrap the model in scikit-learn's "
+            "MultiOutputClassifier."
+        )
+    if (y.sum(axis=1) == 1).all():
+        warnings.warn(
+            f"y of shape {y.shape} has one label per example, and is read as labels that may occur together: if the "
+            "classes exclude each other, give y.argmax(axis=1).",
+            UserWarning,
+            stacklevel=caller_level(),
+        )
+    return y.astype(int), True
+
+
+def check_multilabel(y, weight, class_weight, task):
+    """A ValueError for arguments that an indicator matrix y (n, T) does not allow, and for constant labels."""
+    for name, value in (("class_weight", class_weight), ("task", task)):
+        if value is not None:
+            raise ValueError(
+                f"{name} is given, but y holds {y.shape[1]} labels that may occur together: leave {name} at None, or "
+                "fit a model for each label (MultiOutputClassifier)."
+            )
+    seen = y[weight > 0]
+    constant = np.flatnonzero((seen == seen[0]).all(axis=0))
+    if len(constant):
+        raise ValueError(
+            f"y has the same label for all examples with weight in the columns {constant[:10].tolist()}: drop them."
+        )

@@ -15,21 +15,20 @@ from .. import losses
 from .._parts import declared_by_keyword
 from .._validation import check_choice, shown
 from ..streaming import is_source
-from ._checks import available_if
 from .base import MKLBase
-from .check_targets import check_classes_of_tasks, check_loss, check_weight
+from .check_targets import check_classes_of_tasks, check_loss, check_multilabel, check_weight, read_labels
 from .choose_c import check_C
 from .outputs import (
-    check_multilabel,
+    available_if,
     check_probabilities,
     choose_multi_class,
     largest,
+    learn_sigmoids,
+    posterior_variance,
     probabilities,
-    read_labels,
     scored,
 )
 from .path import HasPath
-from .probabilities import learn_sigmoids, posterior_variance
 from .streamed import fit_source, scored_targets
 
 

@@ -56,12 +56,12 @@ class Covariates:
         return found
 
 
-def check_covariates(given: Any, n: int, weight: np.ndarray) -> Covariates | None:
+def check_covariates(given: Any, n: int, weight: np.ndarray) -> Covariates:
     """The `Covariates` of a fit; columns that say nothing beyond those before them are dropped, with a warning.
 
     Examples of weight 0 do not count.
     """
-    if given is None or isinstance(given, Covariates):
+    if isinstance(given, Covariates):
         return given
     table = _columns(given, n)
     columns = {name: levels for name, (_, levels) in table.items()}
@@ -238,14 +238,13 @@ def warn_without_events(covariates: Covariates, event: np.ndarray) -> None:
         )
 
 
-def refuse_covariates(covariates: Covariates | None, regularizer: Any) -> None:
+def refuse_covariates(regularizer: Any) -> None:
     """A ValueError for regularizers whose weights come from the data, without regard to the covariates."""
-    if covariates is None or isinstance(regularizer, Uniform) or type(regularizer).bind is Regularizer.bind:
-        return
-    raise ValueError(
-        f"regularizer={regularizer!r} takes no covariates: it finds the weights of the kernels from the data without "
-        "them; give a number p, such as regularizer=1, or Uniform()."
-    )
+    if not isinstance(regularizer, Uniform) and type(regularizer).bind is not Regularizer.bind:
+        raise ValueError(
+            f"regularizer={regularizer!r} takes no covariates: it finds the weights of the kernels from the data "
+            "without them; give a number p, such as regularizer=1, or Uniform()."
+        )
 
 
 def check_saved(own: dict[str, Any]) -> None:

@@ -29,8 +29,18 @@ from ..kernels.metric import MetricKernel, slopes
 from ..kernels.spec import KernelSpec, as_spec
 from ..regularizers import Fixed
 from ..solvers import seed_of
-from .choose_c import CANDIDATES, at_chosen_C, is_auto, room_for_sample, sample_rows, score, scored
-from .scored_fits import FIRST, LOO_TOL, leave_one_out
+from .choose_c import (
+    CANDIDATES,
+    FIRST,
+    LOO_TOL,
+    at_chosen_C,
+    is_auto,
+    leave_one_out,
+    room_for_sample,
+    sample_rows,
+    score,
+    scored,
+)
 
 ROUNDS = 2
 MAX_ROWS = 300  # examples at which gradients are computed

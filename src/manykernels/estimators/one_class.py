@@ -10,9 +10,9 @@ from sklearn.base import OutlierMixin
 from .._parts import declared_by_keyword
 from .._validation import check_choice, check_number
 from ..regularizers.base import Regularizer
-from ._checks import available_if
 from .base import MKLBase
 from .check_targets import check_loss
+from .outputs import available_if
 
 ROUNDING = 1e-12  # of b: examples on the surface are inside, whatever the last digit of a sum
 

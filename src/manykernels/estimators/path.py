@@ -90,7 +90,7 @@ class Path:
 
 
 class HasPath:
-    """Adds `path` to an estimator."""
+    """Adds `path` to an estimator that learns from targets."""
 
     def path(
         self: Any,

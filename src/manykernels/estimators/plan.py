@@ -30,14 +30,13 @@ from ..problem import Problem, covariate_basis, in_units
 from ..regularizers import Fixed, LpNorm
 from ..solution import Solution
 from ..solvers import seed_of
+from .advice import warn_diagonal, warn_of_data, warn_units
 from .check_inputs import is_precomputed, take_examples, to_host
 from .check_targets import check_costs, with_slack, with_task
 from .checkpoint import identify, parts_of
 from .choose_c import is_auto, with_chosen_C
 from .covariates import Covariates, refuse_covariates, warn_without_events
-from .fit_warnings import warn_diagonal, warn_units
 from .metric import kernels_known, learns_metric, with_learned_metric
-from .new_data_warning import warn_of_data
 from .progress import forecast, show_progress
 
 MAX_PARTS = 2**24  # parts of kernels in decisions, in memory at a time
@@ -168,10 +167,11 @@ class FitPlan:
     @classmethod
     def of(cls, model: Any, examples: Examples, make_bank: Callable | None = None) -> FitPlan:
         """The plan of `model` for these examples; `make_bank(X, weight, rows, plain)` may return an existing bank."""
-        if learns_metric(model):
+        if not isinstance(model.kernels, str) and learns_metric(model):
             return with_learned_metric(model, examples, cls.of)
         regularizer = regularizers.get(model.regularizer)
-        refuse_covariates(examples.covariates, regularizer)
+        if examples.covariates is not None:
+            refuse_covariates(regularizer)
         precomputed, rows = is_precomputed(model), np.arange(examples.n)
         if examples.task is not None and precomputed:
             raise ValueError('task has no effect with kernels="precomputed": build the kernels by multi_task_stack.')
@@ -196,8 +196,10 @@ class FitPlan:
         """The fields before `rows`; X is what a checkpoint knows the examples by."""
         check_costs(examples.c)
         seed, labels = seed_of(model.random_state), examples.labels()
-        data = X, examples.Y, examples.weight, examples.task, examples.covariates
-        slots = parts_of(model, len(labels), seed, *data)
+        slots: list[Any] = [None] * len(labels)
+        if model.checkpoint is not None:
+            data = X, examples.Y, examples.weight, examples.task, examples.covariates
+            slots = parts_of(model, len(labels), seed, *data)
         return dict(
             examples=examples, regularizer=regularizers.get(model.regularizer), solver=model.solver, tol=model.tol,
             max_iter=model.max_iter, verbose=model.verbose, seed=seed, labels=labels, checkpoints=slots,

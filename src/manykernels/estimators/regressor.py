@@ -15,8 +15,8 @@ from .base import MKLBase
 from .check_inputs import check_y, optional, to_host
 from .check_targets import check_loss_of, check_weight
 from .choose_c import check_C
+from .outputs import posterior_variance
 from .path import HasPath
-from .probabilities import posterior_variance
 from .streamed import fit_source, scored_targets
 
 EPSILON_LOSS = "epsilon_insensitive"

@@ -13,9 +13,9 @@ import numpy as np
 from .. import regularizers
 from .._threads import n_threads, run_blocks
 from .._validation import check_number
+from .choose_c import FIRST, ScoredFits, apart, distance
 from .plan import Solved
 from .progress import show_count
-from .scored_fits import FIRST, ScoredFits, apart, distance
 from .shared_kernels import SharedFold, SharedKernels, with_params
 
 LOO = "loo"  # cv for leave-one-out decisions instead of folds

@@ -29,9 +29,9 @@ from ..streaming.driver import ActiveKernels, Driver, DriverOptions, Streamed
 from ..streaming.shards import blocks_of, concatenate, filled_blocks, take
 from ..streaming.sources import naming
 from ..streaming.stream import Stream, normalisation, stand_in
+from .advice import gathered
 from .check_inputs import check_target_order, checked_targets, optional
 from .choose_c import is_auto, with_chosen_C
-from .new_data_warning import gathered
 from .plan import Examples, FitPlan, Solved
 
 BYTES_PER_ENTRY = 24  # of the matrix of active examples, with its copies and factors
@@ -232,8 +232,10 @@ def _max_active(limit, kernels, stream, explicit):
     return max(2, MemoryBudget(limit).share("active examples") // (width + BYTES_PER_KERNEL * kernels.M))
 
 
-def decide(model: Any, X: Any, function: Any) -> np.ndarray:
-    """function(block) of all blocks of a source, concatenated."""
+def decide(model: Any, X: Any, covariates: Any, function: Any) -> np.ndarray:
+    """function(block) of all blocks of a source, concatenated; a ValueError if there are covariates."""
+    if covariates is not None:
+        raise ValueError(f"X={X!r} is read block by block, and covariates are for data in memory: load X.")
     found, names = [], optional(model, "feature_names_in_")
     source = as_source(X)
     with gathered():

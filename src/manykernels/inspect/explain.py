@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_choice, check_integer
+from ..estimators.advice import new_data
 from ..estimators.covariates import level_of
-from ..estimators.new_data_warning import new_data
 from ..kernels.frames import is_frame, is_pandas
 from ..kernels.ids import take
 from ..kernels.rows import check_rows

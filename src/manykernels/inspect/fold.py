@@ -13,8 +13,8 @@ from sklearn.base import clone, is_classifier
 from .._validation import parse_bytes
 from ..banks.dense import DenseBank, NothingVaries, SomeDoNotVary
 from ..estimators.check_inputs import as_mixed, is_precomputed, take_examples
+from ..estimators.outputs import learn_sigmoids
 from ..estimators.plan import FitPlan, read_examples
-from ..estimators.probabilities import learn_sigmoids
 from ..estimators.shared_kernels import with_decisions
 from ..inner.systems import blas_for
 from ..kernels.auto import auto_kernels

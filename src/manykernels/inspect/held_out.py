@@ -17,8 +17,9 @@ from .. import losses
 from .._callers import caller_level
 from .._validation import check_integer, check_number
 from ..estimators import MKLClassifier, MKLRegressor, MKLSurvival
-from ..estimators.check_inputs import among_themselves, open_annotated, optional
+from ..estimators.check_inputs import open_annotated, optional
 from ..estimators.check_targets import check_weight, make_splits
+from ..estimators.check_views import among_themselves
 from ..estimators.covariates import Covariates, check_covariates
 from ..estimators.survival_times import read_times
 from ..kernels.pairs import Pairs
@@ -181,7 +182,7 @@ def covariates_for(model: Any, given: Any, n: int, weight: np.ndarray | None = N
         raise ValueError(
             f"the model was fitted with the covariates {', '.join(map(repr, known))}: give covariates=, as in fit."
         )
-    return check_covariates(given, n, np.ones(n) if weight is None else weight)
+    return None if given is None else check_covariates(given, n, np.ones(n) if weight is None else weight)
 
 
 def most_refits(folds: int) -> int:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.advice import new_data
 from ..estimators.check_inputs import take_examples
 from ..estimators.covariates import level_of
-from ..estimators.new_data_warning import new_data
 from ..kernels.annotated import obs_columns
 from ..kernels.normalize import inverse_root
 from ..kernels.rows import check_rows

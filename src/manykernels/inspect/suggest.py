@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..estimators import MKLClassifierCV, MKLRegressorCV
-from ..estimators.check_inputs import among_themselves, open_annotated, take_examples
+from ..estimators.check_inputs import open_annotated, take_examples
 from ..estimators.check_targets import make_splits
+from ..estimators.check_views import among_themselves
 from ..estimators.plan import bank_of
 from ..estimators.search import grid_of_C
 from ..estimators.shared_kernels import views_or

@@ -15,10 +15,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_number
-from ..estimators.check_inputs import among_themselves, is_precomputed, open_annotated, optional
+from ..estimators.advice import new_data
+from ..estimators.check_inputs import is_precomputed, open_annotated, optional
+from ..estimators.check_views import among_themselves
 from ..estimators.covariates import Covariates, new_covariates
 from ..estimators.cross_validated import CrossValidated
-from ..estimators.new_data_warning import new_data
 from ..estimators.survival_times import read_times
 from ..inspect.displays.base import members_of
 from ..inspect.tables import check_model

@@ -10,7 +10,8 @@ from sklearn.base import clone, is_classifier
 from ..._pictures import COLOURS, left_out, note, plain, rows_of
 from ..._validation import check_integer
 from ...estimators import MKLSurvival
-from ...estimators.check_inputs import among_themselves, check_y, is_precomputed, take_examples
+from ...estimators.check_inputs import check_y, is_precomputed, take_examples
+from ...estimators.check_views import among_themselves
 from ...estimators.plan import bank_of, read_examples
 from ...kernels.normalize import centred_products, cosines
 from ...kernels.rows import check_rows
