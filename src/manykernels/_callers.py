@@ -5,6 +5,7 @@
 """
 
 import sys
+import warnings
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -12,9 +13,9 @@ from typing import Any
 OFFERS: dict[str, Callable[[], Callable[..., Any]]] = {}
 
 
-def caller_level() -> int:
-    """The `stacklevel`, seen from the caller of this function, of the first function that is not of this package."""
-    return _first_outside()[0]
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning at the line of the user: of the first function that is not of this package."""
+    warnings.warn(message, category, stacklevel=1 + _first_outside()[0])
 
 
 def caller_module() -> str:

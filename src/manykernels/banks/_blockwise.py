@@ -1,11 +1,10 @@
 """The combined kernel of a bank that exceeds the memory limit: multiplied block by block, never built."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from .._callers import caller_level
+from .._callers import warn
 from ..inner.matrix_free import Operator
 
 
@@ -59,10 +58,8 @@ class ProductOperator(BlockOperator):
 def warn_blockwise(bank: Any, n: int, size: int) -> None:
     """Warns that the fit will be slow, and names the memory_limit that holds the combined kernel of n examples."""
     enough = np.ceil(((bank.memory_limit or 2 * bank.most) + 2 * (size - bank.most)) / 1e6)
-    warnings.warn(
+    warn(
         f"the combined kernel of {n:,} examples takes {size / 1e6:,.0f} MB, but memory_limit leaves "
         f"{bank.most / 1e6:,.0f} MB for it. The fit computes it block by block in every product, and may take "
-        f'many times longer; memory_limit="{enough:.0f}MB" holds it.',
-        UserWarning,
-        stacklevel=caller_level(),
+        f'many times longer; memory_limit="{enough:.0f}MB" holds it.'
     )

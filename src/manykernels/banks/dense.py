@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .._callers import warn
 from .._limits import MemoryBudget
 from .._threads import limit_blas, run_blocks, slices
 from ..kernels.normalize import corrected, inverse_root, precision, scales
@@ -344,19 +344,16 @@ def report_unusable(names, usable):
             "columns far from 0: centre them (StandardScaler)"
         )
     if lost:
-        warnings.warn(
+        warn(
             f"kernels without variance on the training data get weight 0: {lost}. Their columns are constant or "
             "missing, or their positions lie beyond the sequences. Rounding also hides the variance of columns with a "
             "large mean: centre them (StandardScaler)",
             SomeDoNotVary,
-            stacklevel=4,
         )
 
 
 def warn_indefinite(names):
-    warnings.warn(
+    warn(
         f"{names} is not positive semidefinite; the fit ends at a finite point, but the gap certifies only positive "
-        'semidefinite kernels. Clip the negative eigenvalues: psd="clip" for precomputed kernels',
-        UserWarning,
-        stacklevel=4,
+        'semidefinite kernels. Clip the negative eigenvalues: psd="clip" for precomputed kernels'
     )

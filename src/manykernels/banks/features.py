@@ -5,12 +5,12 @@
 All features are in one matrix F (n, D), those of kernel m side by side; v is one vector (D,).
 """
 
-import warnings
 from copy import copy
 
 import numpy as np
 from scipy.sparse import issparse
 
+from .._callers import warn
 from .._limits import MemoryBudget
 from .._state import check, check_value
 from ..kernels.linear import Linear
@@ -64,11 +64,9 @@ class FeatureBank(ExplicitBank):
         if not len(far):
             return bank
         names, share = ", ".join(repr(bank.names[m]) for m in far[:5]), np.min(variance[far] / square[far])
-        warnings.warn(
+        warn(
             f"kernels {names} see columns far from the origin, whose variance is {share:.0e} of their squares: all "
-            "kernels are compared pair by pair, which is slow for many examples; centre the columns (StandardScaler)",
-            UserWarning,
-            stacklevel=5,
+            "kernels are compared pair by pair, which is slow for many examples; centre the columns (StandardScaler)"
         )
         return None
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._callers import warn
 from ..kernels.column_kinds import CODE, is_number_text
 from ..kernels.table import SEQUENCE_COLUMN
 from ._sources import (
@@ -197,7 +198,7 @@ def check_names(names: list[str], path: str) -> None:
             f"{path}: the first line ({some}) looks like data: put a line with the names of the columns above it."
         )
     text = f"{path}: the names of the columns are numbers ({some}): if these are data, put a line of names above them."
-    warnings.warn(text, UserWarning, stacklevel=2)
+    warn(text)
 
 
 def check_header(names: Iterable[str], path: str) -> None:

@@ -1,6 +1,5 @@
 """Warnings after a fit, about gaps, units, kernels and data; and one warning per call about new values in new data."""
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._callers import caller_level, caller_line, caller_module
+from .._callers import caller_line, caller_module, warn
 from ..kernels.new_data import LONGER, NewDataWarning, unequal, wordless
 from ..kernels.rows import ids_of
 from ..kernels.tasks import split
@@ -34,16 +33,15 @@ def warn_convergence(model: Any, solutions: list[Solution], labels: list[str]) -
         rough = [(s, label) for s, label in zip(solutions, labels, strict=True) if s.status in DOUBTFUL]
         if rough:
             which, words = _listed(label for _, label in rough if label), rough[0][0].reason
-            warnings.warn(f"{name} has converged{which}, but {words}.", UserWarning, stacklevel=caller_level())
+            warn(f"{name} has converged{which}, but {words}.")
         return
     bayes = short[0].stationarity is not None
     what = f"stationarity of {model.stationarity_:.2e}" if bayes else f"duality gap of {model.duality_gap_:.2e}"
     which = _listed(label for s, label in zip(solutions, labels, strict=True) if label and not s.converged)
-    warnings.warn(
+    warn(
         f"{name} stopped at a {'' if bayes else 'relative '}{what}, above tol={model.tol:g}, after "
         f"{max(s.n_iter for s in short)} steps{which}: {short[0].reason or sentence_for(Status.STALLED)}.",
         ConvergenceWarning,
-        stacklevel=caller_level(),
     )
 
 
@@ -63,12 +61,10 @@ def warn_units(loss, Y, c, C):
         says = loss.misfit(float(spread), C) if spread > 0 else ""
         if says:
             which = "y" if len(Y) == 1 else f"y[:, {t}]"
-            warnings.warn(
+            warn(
                 f"The standard deviation of {which} is {spread:.3g}, and loss={loss.name!r} depends on the unit of y: "
                 f"{says}. Scale y, TransformedTargetRegressor(model, transformer=StandardScaler()), or take "
-                "loss='squared', which is the same in every unit.",
-                UserWarning,
-                stacklevel=caller_level(),
+                "loss='squared', which is the same in every unit."
             )
             return
 
@@ -120,7 +116,7 @@ def warn_diagonal(model, bank):
         if said in ALREADY_SAID:
             return
         ALREADY_SAID.add(said)
-    warnings.warn(sentence, UserWarning, stacklevel=caller_level())
+    warn(sentence)
 
 
 def _sentence(model, narrow):
@@ -174,7 +170,7 @@ class Gathered:
         said = [self._words(*key, *value) for key, value in list(self.found.items())[:MAX_NAMED]]
         said += [f"{len(self.found) - MAX_NAMED} more such columns"] * (len(self.found) > MAX_NAMED)
         sentence = f"X has values that no training example had: {'; '.join(said)}."
-        warnings.warn(sentence, NewDataWarning, stacklevel=caller_level())
+        warn(sentence, NewDataWarning)
 
     def _words(self, kind, where, names, example):
         some = ", ".join(map(str, names[:MAX_NAMED])) + ", …" * (len(names) > MAX_NAMED)
@@ -253,7 +249,7 @@ def warn_of_data(model: Any) -> None:
             'of a sequence; give normalize="spherical", which makes k(x, x) = 1.'
         )
     for sentence in filter(None, said):
-        warnings.warn(sentence, UserWarning, stacklevel=caller_level())
+        warn(sentence)
 
 
 def _used(model):

@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .. import losses
-from .._callers import caller_level
+from .._callers import warn
 from .._validation import shown
 from ..banks.slack import SlackBank
 from ..kernels import Identity
@@ -127,7 +127,7 @@ def make_splits(cv, X, y, classifier, groups=None, seed=None):
             if groups is None and labels:
                 limit = least if times or len(counts) == 2 else int(counts.max() * compared)
             if 1 < limit < cv and groups is None:
-                _warn(
+                warn(
                     f"cv={cv}: there are {limit} folds, as many as the events, the rarer of two classes, or half of "
                     f"the examples allow. Give cv={limit}, or more examples."
                 )
@@ -137,7 +137,7 @@ def make_splits(cv, X, y, classifier, groups=None, seed=None):
         rare = [f"{shown(label)} has {n}" for label, n in zip(known, counts, strict=True) if n < cv and compared]
         if rare:
             alone = np.flatnonzero(counts[codes] == 1) if groups is None else alone
-            _warn(
+            warn(
                 f"cv={cv}: classes have fewer examples than there are folds ({', '.join(rare[:5])}). Some folds test "
                 "none of these, and the scores say little about them: give more examples of them, or leave them out."
             )
@@ -152,10 +152,6 @@ def make_splits(cv, X, y, classifier, groups=None, seed=None):
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         splits = list(check_cv(cv, y, classifier=classifier).split(X, y, groups))
     return [(np.union1d(train, alone), np.setdiff1d(test, alone)) for train, test in splits] if len(alone) else splits
-
-
-def _warn(message):
-    warnings.warn(message, UserWarning, stacklevel=caller_level())
 
 
 def with_task(X, task):
@@ -176,11 +172,7 @@ def new_task(task, n, known, predictor):
     if strange:
         if ALL not in predictor.kernel_list.task_of:
             raise ValueError(f"task has {shown(strange[:10])}, not seen in fit, and no kernel is shared by all tasks.")
-        warnings.warn(
-            f"task has {shown(strange[:10])}, not seen in fit: these are predicted by the shared kernels only.",
-            UserWarning,
-            stacklevel=caller_level(),
-        )
+        warn(f"task has {shown(strange[:10])}, not seen in fit: these are predicted by the shared kernels only.")
     return task
 
 
@@ -245,11 +237,9 @@ def read_labels(model, y):
             "MultiOutputClassifier."
         )
     if (y.sum(axis=1) == 1).all():
-        warnings.warn(
+        warn(
             f"y of shape {y.shape} has one label per example, and is read as labels that may occur together: if the "
-            "classes exclude each other, give y.argmax(axis=1).",
-            UserWarning,
-            stacklevel=caller_level(),
+            "classes exclude each other, give y.argmax(axis=1)."
         )
     return y.astype(int), True
 

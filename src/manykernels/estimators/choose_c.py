@@ -6,7 +6,6 @@ kernel, Σ_m θ_m K_m, with the θ of the nearest anchor. If Ω is a penalty, th
 learns it with all kernels.
 """
 
-import warnings
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -18,7 +17,7 @@ from scipy.linalg.lapack import dtrtri
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from .._callers import caller_level
+from .._callers import warn
 from .._limits import MemoryBudget
 from .._validation import check_number, parse_bytes
 from ..banks.dense import DenseBank
@@ -268,11 +267,9 @@ def _warn_of_few(examples):
         counts = np.append(counts, np.sum(examples.c > 0) - counts)
     least = counts[counts > 0].min(initial=ENOUGH)
     if least < ENOUGH and (classes or examples.loss.targets == "survival"):
-        warnings.warn(
+        warn(
             f'C="auto": {"examples of the rarest class" if classes else "events"}: {least}. These are too few to '
-            "choose C by leaving each of them out once. Give C=1, for example, or more examples.",
-            UserWarning,
-            stacklevel=caller_level(),
+            "choose C by leaving each of them out once. Give C=1, for example, or more examples."
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from .. import losses
 from .._parts import declared_by_keyword
 from .._validation import check_choice, shown
-from ..streaming import is_source
+from ..streaming.stream import Stream
 from .base import MKLBase
 from .check_targets import check_classes_of_tasks, check_loss, check_multilabel, check_weight, read_labels
 from .choose_c import check_C
@@ -29,11 +29,11 @@ from .outputs import (
     scored,
 )
 from .path import HasPath
-from .streamed import fit_source, scored_targets
+from .streamed import FitsSources, scored_targets
 
 
 @declared_by_keyword
-class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
+class MKLClassifier(ClassifierMixin, FitsSources, HasPath, MKLBase):
     """Learns a classifier and the weights of its kernels together.
 
     min over f_m, b, θ ≥ 0:  C Σ_i w_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)
@@ -231,31 +231,12 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        task: ArrayLike | None = None,
-        *,
-        covariates: Any = None,
-    ) -> Self:
-        """Learn from X and the labels y; `task` (n,) names the task of each example if kernels are `multi_task`.
-
-        y is (n,), a class per example, or (n, T) of 0 and 1, any number of labels per example. X may be a source of
-        `manykernels.streaming`; y is then an array or the name of a column of the source.
-
-        `covariates` (n, q), a frame, a dict of columns or an array, are adjusted for and not penalised: the predictor
-        is Σ_m f_m(x) + zᵀw + b. Columns that are not numbers are categories. Predictions need them too.
-        """
-        if is_source(X):
-            if self.calibrate is not None:
-                raise ValueError(f"calibrate={self.calibrate!r} needs data in memory: give arrays, or calibrate=None.")
-            return fit_source(self, X, y, sample_weight, task, covariates)
-        examples = self._read(X, y, sample_weight, task, covariates)
-        self._fit(examples)
-        if self.calibrate is not None:
-            self.calibration_ = learn_sigmoids(self, examples)
+    def _fit(self, examples):
+        if self.calibrate is None:
+            return super()._fit(examples)
+        if isinstance(examples.X, Stream):
+            raise ValueError(f"calibrate={self.calibrate!r} needs data in memory: give arrays, or calibrate=None.")
+        self.calibration_ = learn_sigmoids(super()._fit(examples), examples)
         return self
 
     def _read(self, X, y, sample_weight=None, task=None, covariates=None):

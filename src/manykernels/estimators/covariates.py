@@ -6,7 +6,6 @@ level but the first.
 
 from __future__ import annotations
 
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from .._callers import caller_level
+from .._callers import warn
 from .._state import check, check_is, check_value
 from .._validation import shown
 from ..kernels.column_kinds import describe, is_number_text
@@ -73,11 +72,7 @@ def check_covariates(given: Any, n: int, weight: np.ndarray) -> Covariates:
         )
     lost = [name for name in found if name not in names]
     if lost:
-        warnings.warn(
-            f"covariates: dropped {listed(lost)}, constant or a combination of the columns before.",
-            UserWarning,
-            stacklevel=caller_level(),
-        )
+        warn(f"covariates: dropped {listed(lost)}, constant or a combination of the columns before.")
     return Covariates(np.column_stack([found[name] for name in names]), names, columns)
 
 
@@ -228,13 +223,11 @@ def warn_without_events(covariates: Covariates, event: np.ndarray) -> None:
     lost = [(name, own) for name, own in covariates.groups() if own.any() and not event[own].any()]
     if lost:
         name, own = lost[0]
-        warnings.warn(
+        warn(
             f"covariates: none of the {own.sum()} examples with {name} has an event"
             + (f" (nor has {listed([name for name, _ in lost[1:]])})" if lost[1:] else "")
             + ": in Cox's model the coefficient that sets them apart has no finite value, and ends at about ±30. Merge "
-            "the level with another, give the column as strata, or leave out the column or these examples.",
-            UserWarning,
-            stacklevel=caller_level(),
+            "the level with another, give the column as strata, or leave out the column or these examples."
         )
 
 

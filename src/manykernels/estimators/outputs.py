@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, ndtr
 
 from .. import losses, regularizers
-from .._callers import caller_level
+from .._callers import warn
 from .._state import check, check_integer
 from ..inner.systems import blas_for
 from ..kernels.frames import listed
@@ -46,7 +46,7 @@ def scored(compute, y, classes):
             raise
         raise ValueError(f"{said}, and this score needs the classes of fit: leave out these examples.") from error
     if strange:
-        warnings.warn(f"{said}: they count as wrong.", UserWarning, stacklevel=caller_level())
+        warn(f"{said}: they count as wrong.")
     return found
 
 

@@ -3,13 +3,12 @@
 import math
 import sys
 import time
-import warnings
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from .._callers import caller_level
+from .._callers import warn
 from .._limits import MIN_FLOAT32_GAP, machine_memory
 from .._threads import n_threads
 from ..solvers import Monitor
@@ -152,4 +151,4 @@ def forecast(model: Any, examples: Any, M: int) -> None:
     if model.verbose and seconds > PLAIN_SECONDS:
         print(said, file=sys.stderr)
     elif seconds > LONG_SECONDS:
-        warnings.warn(f"{said} verbose=True shows progress.", UserWarning, stacklevel=caller_level())
+        warn(f"{said} verbose=True shows progress.")

@@ -10,21 +10,20 @@ from sklearn.base import RegressorMixin
 from .. import losses
 from .._parts import declared_by_keyword
 from ..losses.base import Loss
-from ..streaming import is_source
 from .base import MKLBase
 from .check_inputs import check_y, optional, to_host
 from .check_targets import check_loss_of, check_weight
 from .choose_c import check_C
 from .outputs import posterior_variance
 from .path import HasPath
-from .streamed import fit_source, scored_targets
+from .streamed import FitsSources, scored_targets
 
 EPSILON_LOSS = "epsilon_insensitive"
 PARAMETER_OF = {EPSILON_LOSS: "epsilon", "quantile": "q"}  # parameters of losses that the estimators have
 
 
 @declared_by_keyword
-class MKLRegressor(RegressorMixin, HasPath, MKLBase):
+class MKLRegressor(RegressorMixin, FitsSources, HasPath, MKLBase):
     """Learns a regression function and the weights of its kernels together.
 
     min over f_m, b, θ ≥ 0:  C Σ_i w_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)
@@ -211,27 +210,6 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        task: ArrayLike | None = None,
-        *,
-        covariates: Any = None,
-    ) -> Self:
-        """Learn from X and the real targets y; `task` (n,) names the task of each example if kernels are `multi_task`.
-
-        y is (n,) or (n, T): T targets share the kernel weights and C, and should have one scale. X may be a source of
-        `manykernels.streaming`; y is then an array or the name of a column of the source.
-
-        `covariates` (n, q), a frame, a dict of columns or an array, are adjusted for and not penalised: the predictor
-        is Σ_m f_m(x) + zᵀw + b. Columns that are not numbers are categories. Predictions need them too.
-        """
-        if is_source(X):
-            return fit_source(self, X, y, sample_weight, task, covariates)
-        return self._fit(self._read(X, y, sample_weight, task, covariates))
 
     def _read(self, X, y, sample_weight=None, task=None, covariates=None):
         """The `Examples` of a fit; sets `n_outputs_`."""

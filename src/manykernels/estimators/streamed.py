@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import is_regressor
 
 from .. import regularizers
-from .._callers import caller_level
+from .._callers import warn
 from .._limits import MemoryBudget
 from .._validation import parse_bytes
 from ..banks.base import Source
@@ -38,7 +38,33 @@ BYTES_PER_ENTRY = 24  # of the matrix of active examples, with its copies and fa
 BYTES_PER_LETTER, BYTES_PER_KERNEL, BYTES_PER_FEATURE = 24, 16, 40  # of an active example, roughly
 
 
-def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any, covariates: Any = None) -> Any:
+class FitsSources:
+    """Adds `fit`, in memory or on a source, to a classifier or a regressor."""
+
+    def fit(
+        self: Any,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        task: ArrayLike | None = None,
+        *,
+        covariates: Any = None,
+    ) -> Any:
+        """Learn from X and the targets y; `task` (n,) names the task of each example if kernels are `multi_task`.
+
+        y is (n,), a class or a real number per example, or (n, T): of 0 and 1, any number of labels per example; or T
+        real targets, which share the kernel weights and C, and should have one scale. X may be a source of
+        `manykernels.streaming`; y is then an array or the name of a column of the source.
+
+        `covariates` (n, q), a frame, a dict of columns or an array, are adjusted for and not penalised: the predictor
+        is Σ_m f_m(x) + zᵀw + b. Columns that are not numbers are categories. Predictions need them too.
+        """
+        if is_source(X):
+            return _fit_source(self, X, y, sample_weight, task, covariates)
+        return self._fit(self._read(X, y, sample_weight, task, covariates))
+
+
+def _fit_source(model, X, y, sample_weight, task, covariates):
     """Fits the model on a source, whose targets y are an array, a Dask collection or a name in the source."""
     source = as_source(X)
     named, name = isinstance(y, str), y
@@ -115,10 +141,9 @@ class StreamPlan(FitPlan):
         )
         if far and explicit:
             explicit = False
-            warnings.warn(
+            warn(
                 "kernels see columns far from the origin: all are compared pair by pair, which takes long for many "
-                "examples; centre the columns first", UserWarning, stacklevel=caller_level(),
-            )  # fmt: skip
+                "examples; centre the columns first")  # fmt: skip
         features, room = model.features if explicit else "never", budget.share("bank of a stream")
         active = ActiveKernels(
             kernels, scaled, model.tol, explicit, features, None if limit is None else room, model.n_jobs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from itertools import chain
 from typing import Any
@@ -14,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .. import losses
-from .._callers import caller_level
+from .._callers import warn
 from .._validation import check_integer, check_number
 from ..estimators import MKLClassifier, MKLRegressor, MKLSurvival
 from ..estimators.check_inputs import open_annotated, optional
@@ -136,11 +135,10 @@ def relevance(
     result = measure_rows(rows, fold, kept, orders, many, level, name_of(scoring, model), n_jobs, callback)
     result.shared, result.overlapping, result.covariates = shared, overlapping, names
     if result.short:
-        warnings.warn(
+        warn(
             f"{result.short} fits stopped above tol={model.tol:g}, the farthest at a gap of {result.gap:.1e}: raise "
             "max_iter.",
             ConvergenceWarning,
-            stacklevel=caller_level(),
         )
     return result
 

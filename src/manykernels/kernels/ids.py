@@ -1,12 +1,12 @@
 """Rows by the ids of the examples or by position: sources that are matched, labels of matrices, and selections."""
 
-import warnings
 from collections.abc import Mapping, Sized
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from .._callers import warn
 from .frames import check_masks, has_ids, is_frame, is_pandas, len_, listed
 
 
@@ -57,11 +57,9 @@ def _warn_of_strangers(ids):
     labelled = [(name, labels) for name, labels in ids.items() if labels]
     for (name, labels), (other, others) in pairwise(labelled):
         if not set(labels) & set(others):
-            warnings.warn(
+            warn(
                 f"The views {name!r} and {other!r} have no id in common ({labels[0]!r}, … and {others[0]!r}, …): no "
-                "example has both. Do the ids have the same type?",
-                UserWarning,
-                stacklevel=4,
+                "example has both. Do the ids have the same type?"
             )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from .._callers import caller_level
+from .._callers import warn
 from .annotated import is_annotated
 from .frames import check_entries, is_pandas, listed
 from .stack import KernelStack
@@ -89,11 +88,9 @@ def _compare(first, second):
             f"{other}.to_numpy() to match rows by position."
         )
     if same or not given and all(both) and _look_shuffled(ids, others):
-        warnings.warn(
+        warn(
             f"{name} and {other} are numbered alike, but in different orders, and row i of {other} is taken for row i "
-            f"of {name}: if these numbers are ids, give {cure}; if not, call reset_index(drop=True) on both.",
-            UserWarning,
-            stacklevel=caller_level(),
+            f"of {name}: if these numbers are ids, give {cure}; if not, call reset_index(drop=True) on both."
         )
 
 

@@ -7,7 +7,6 @@ is stored, for thousands of sets too.
 """
 
 import gzip
-import warnings
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._callers import warn
 from .._validation import check_integer
 from ..kernels.annotated import as_views, is_annotated
 from ..kernels.base import Kernel
@@ -233,7 +233,7 @@ def set_kernels(
     """
     found = match_sets(gene_sets, X, min_size=min_size, max_size=max_size, view=view)
     if found.left_out or 2 * len(found.unmatched) > len({g for own in _flat(gene_sets).values() for g in own}):
-        warnings.warn(found.said(), UserWarning, stacklevel=2)
+        warn(found.said())
     kernel, missing = Linear() if kernel is None else kernel, "zero" if found.missing else "error"
     return [
         KernelSpec(name, kernel, own if found.view is None else (found.view, own), missing, transformer=transformer)

@@ -1,11 +1,10 @@
 """Letters packed to codes in blocks, without a Python object per letter, or per sequence outside the block."""
 
-import warnings
 from itertools import islice
 
 import numpy as np
 
-from .._callers import caller_level
+from .._callers import warn
 from .._validation import shown
 from .alphabet import DNA, INVALID_CODE, PROTEIN, fitting
 
@@ -100,7 +99,7 @@ class Packer:
         if self.alphabet == PROTEIN and total >= MIN_BASES and not self.seen[DNA.strange()].any():
             n_odd, says = total, f"all {total:,} letters are bases, and proteins are compared: give proteins."
         if n_odd:
-            warnings.warn(says, StrangeLetters, stacklevel=caller_level())
+            warn(says, StrangeLetters)
 
     def add_items(self, items):
         """Append a list of str or bytes, without white space around them unless it is a letter of the alphabet."""

@@ -13,13 +13,13 @@ import platform
 import re
 import shutil
 import time
-import warnings
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
 from .. import _archive
+from .._callers import warn
 from .._state import Refused, check, check_is, check_value, read_entries
 from ..solution import Solution
 from .base import Control
@@ -134,11 +134,10 @@ class Checkpoint:
             check(found.shape == (n, n) and found.dtype == row.dtype, f"it is {found.shape}, {found.dtype}")
             return found
         except (OSError, ValueError) as error:
-            warnings.warn(
+            warn(
                 f"{str(path)!r} cannot keep kernel values ({error}): the fit goes on, and a fit that continues it "
                 "computes them again.",
                 RuntimeWarning,
-                stacklevel=2,
             )
             return np.tile(row, (n, 1))
 
@@ -198,11 +197,10 @@ class CheckpointSlot:
         try:
             file.write([*file.parts[: self.k], part, *file.parts[self.k + 1 :]])
         except OSError as error:
-            warnings.warn(
+            warn(
                 f"checkpoint={str(file.path)!r} could not be written ({error.strerror or error}): the run goes on, "
                 "and the file keeps its last state.",
                 RuntimeWarning,
-                stacklevel=2,
             )
 
 

@@ -20,6 +20,7 @@ from typing import Any, Self
 import numpy as np
 from numpy import ndarray
 
+from .._callers import warn
 from .._limits import MemoryBudget
 from .._threads import run_blocks
 from ..banks.choice import explicit_bank
@@ -324,10 +325,9 @@ def _of_pairs(stream, kernels, sample, kind):
     if kind == "multiplicative":
         if stream.n > MANY_EXAMPLES:
             names = ", ".join(repr(name) for name in kernels.names[:3])
-            warnings.warn(
+            warn(
                 f'normalize="multiplicative" compares all pairs of {stream.n:,} examples once for kernels {names}, '
-                'which takes long: use "spherical", "trace" or None.', UserWarning, stacklevel=8,
-            )  # fmt: skip
+                'which takes long: use "spherical", "trace" or None.')  # fmt: skip
         sums, diagonal, W = np.zeros(kernels.M), np.zeros(kernels.M), stream.weight
         for (i, j), found in stream.ask_pairs(pair_sums, kernels, kind):
             sums += found[0] * (1 if i == j else 2)

@@ -1,9 +1,9 @@
-import warnings
 from heapq import heappop, heappush
 
 import numpy as np
 from numpy import ndarray
 
+from ..._callers import warn
 from ..._validation import check_integer
 from ...banks.base import Bank
 from ...losses.base import Loss
@@ -88,10 +88,8 @@ def _warn_unsolved(rule, bank, gaps):
     short = np.flatnonzero(~(gaps <= _PREDICTOR_TOL))
     if short.size:
         worst = short[np.argmax(np.nan_to_num(gaps[short], nan=np.inf))]
-        warnings.warn(
+        warn(
             f"regularizer={rule!r} compares kernels by predictors that stopped short of a duality gap "
             f"of {_PREDICTOR_TOL:g} for {short.size} of them ({bank.names[worst]!r}: {gaps[worst]:.2g}), so that its "
-            "choice is less certain: lower C, or rescale these kernels",
-            UserWarning,
-            stacklevel=6,
+            "choice is less certain: lower C, or rescale these kernels"
         )
