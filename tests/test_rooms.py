@@ -47,13 +47,13 @@ LATE = {  # imports inside functions that keep NumPy and scikit-learn from being
     ("cli.learn", "cli._config"),
     ("cli.learn", "cli._models"),
     ("cli.report", "cli._models"),
-    ("cli.report", "estimators.new_data_warning"),
+    ("cli.report", "estimators.advice"),
     ("cli.report", "report.describe"),
     ("cli.use", "cli._columns"),
     ("cli.use", "cli._config"),
     ("cli.use", "cli._data"),
     ("cli.use", "cli._models"),
-    ("cli.use", "estimators.new_data_warning"),
+    ("cli.use", "estimators.advice"),
     ("regularizers", "regularizers.weightings"),
 }
 

@@ -90,7 +90,7 @@ def texts():
                 yield name, node.lineno, word
 
 
-@pytest.mark.parametrize(("count", "today"), [(knots, 62), (upward, 7), (circles, 14), (texts, 93)])
+@pytest.mark.parametrize(("count", "today"), [(knots, 61), (upward, 7), (circles, 14), (texts, 93)])
 def test_the_core_knows_no_more_of_the_wings_than_today(count, today):
     """The number may only fall, and falls here in the same commit: no later change may use what became free."""
     found = sorted(count())
