@@ -100,7 +100,7 @@ def test_a_start_where_the_loss_has_no_curvature_is_left_for_none(size):
 
 
 def test_outputs_and_coefficients_belong_together_after_a_shortened_step(monkeypatch):
-    """Issue 11, point 24. Every other trial of a step is refused, as one that goes too far would be."""
+    """Every other trial of a step is refused, as one that goes too far would be."""
     Ks, y, c, E, V = strata_problem(True)
     K = Ks.sum(axis=0)
     expected = CoupledProblem(V, y, c, 1, E).solve(K, np.zeros(len(y)), 1e-10)

@@ -52,7 +52,7 @@ def test_a_clipped_point_is_moved_back_onto_its_sum_within_the_box(loss, total):
 
 
 def test_a_point_without_room_cannot_be_moved_onto_its_sum():
-    """Issue 11, point 24. All variables are at their bounds, or one alone is not and has too little room."""
+    """All variables are at their bounds, or one alone is not and has too little room."""
     problem, _, _ = small_problem("hinge", LpNorm(2))
     inner = InnerProblem(problem.loss, problem.Y[0], problem.c[0], True)
     a = np.where(inner.y > 0, inner.hi, 0.0)
@@ -107,7 +107,7 @@ class Matrix(Operator):
 @pytest.mark.parametrize("rank", [0, 3])
 @pytest.mark.parametrize("equality", [True, False])
 def test_conjugate_gradients_solve_a_system_in_as_many_steps_as_it_has_eigenvalues(equality, rank):
-    """Issue 11, point 24. Eight values beside 1 (and the constraint): all rows of R are solved, each to its own end."""
+    """Eight values beside 1 (and the constraint): all rows of R are solved, each to its own end."""
     rng = np.random.default_rng(0)
     U, h = rng.normal(size=(60, 8)) * np.geomspace(0.1, 10, 8), rng.uniform(0.2, 3.0, 60)
     K, R, X = U @ U.T, rng.normal(size=(3, 60)) * [[1.0], [1e-3], [1e3]], rng.normal(size=(3, 60))
@@ -121,7 +121,7 @@ def test_conjugate_gradients_solve_a_system_in_as_many_steps_as_it_has_eigenvalu
 
 
 def test_few_factors_solve_a_problem_with_many_free_variables(monkeypatch):
-    """Issue 13, Build 4: Newton steps on a float32 kernel end where its own digits end, without an interior point."""
+    """Newton steps on a float32 kernel end where its own digits end, without an interior point."""
     rng, n, C = np.random.default_rng(0), 300, 100.0
     X = rng.normal(size=(n, 10))
     K = np.exp(-0.1 * ((X[:, None] - X) ** 2).sum(axis=2)).astype(np.float32)
@@ -137,7 +137,7 @@ def test_few_factors_solve_a_problem_with_many_free_variables(monkeypatch):
 
 
 def test_a_smooth_loss_takes_newton_steps_on_a_kernel_without_its_mean(monkeypatch):
-    """Issue 13, Build 4: Σ a is fixed, so that a constant makes the kernel definite, without an interior point."""
+    """Σ a is fixed, so that a constant makes the kernel definite, without an interior point."""
     Ks, y = make(2, n=60)
     K = Ks.sum(axis=0)
     monkeypatch.setattr(inner_module, "interior_point", lambda *block: pytest.fail("it is not needed"))

@@ -126,7 +126,7 @@ def test_what_was_chosen_is_shown_kept_and_forgotten(tmp_path, capsys):
 
 
 def test_counts_with_few_entries_other_than_0_are_taken_as_they_are():
-    """Issue 13: a word that occurs once would have the greatest distances if it were standardised."""
+    """A word that occurs once would have the greatest distances if it were standardised."""
     words = (np.random.default_rng(5).random((N, 200)) < 0.05).astype(float)
     found = {}
     for name, x in (("dense", words), ("sparse", sp.csr_array(words))):

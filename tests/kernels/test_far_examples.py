@@ -51,7 +51,7 @@ def exact(X, gamma, power=2):
 @pytest.mark.parametrize("small", [10, 60], ids=["float32", "float64"])
 @pytest.mark.parametrize("place", PLACES)
 def test_kernels_of_training_and_new_rows_are_those_of_the_numbers_as_given(place, small, form):
-    """Issue 18, point 10: k(x, x) of a new row was 0, and near rows at one of two places had values 0.95 off."""
+    """k(x, x) of a new row was 0, and near rows at one of two places had values 0.95 off."""
     (X, gamma), one = PLACES[place], np.ones(1)
     bank = choose_bank(KernelList.from_spec([RBF(gamma=gamma)], form(X)), form(X), normalize=None, small=small)
     K, kernel = exact(X, gamma), RBF(gamma=gamma)

@@ -1,4 +1,4 @@
-"""Gower's kernel of mixed tables: its formula, positive semidefinite, missing entries, in a fit (issue 15)."""
+"""Gower's kernel of mixed tables: its formula, positive semidefinite, missing entries, in a fit."""
 
 import numpy as np
 import pandas as pd

@@ -90,7 +90,7 @@ def test_names_are_made_and_made_unique():
 
 
 def test_a_slice_is_named_with_its_step():
-    """A leftover of issue 11: slices that differ in the step alone had one name."""
+    """Slices that differ in the step alone had one name."""
     slices = [slice(0, 4, 2), slice(0, 4, 3), slice(None, None, 2), slice(0, 4), slice(None)]
     names = KernelList.from_spec([(None, Linear(), one) for one in slices], X).names
     assert names == [f"linear[{where}]" for where in ("0:4:2", "0:4:3", "::2", "0:4", ":")]
@@ -144,7 +144,7 @@ def test_grids_make_the_kernels_they_promise():
 
 
 def test_each_view_has_its_own_rule_for_missing_rows():
-    """Issue 11, point 24. A view may lack rows if all of its kernels allow it, whatever those of other views say."""
+    """A view may lack rows if all of its kernels allow it, whatever those of other views say."""
     gaps = X.copy()
     gaps[2, 0] = np.nan
     rules = [("a", RBF(0.1), [0], "zero"), ("b", RBF(0.1), [1]), ("c", RBF(0.2), [0], "zero")]
@@ -164,7 +164,7 @@ def test_each_view_has_its_own_rule_for_missing_rows():
     "form", [X, FRAME, sp.csr_array(X), {"x": X, "z": X[:, :2]}], ids=lambda form: type(form).__name__
 )
 def test_positions_of_columns_count_from_either_end_and_no_further(form):
-    """Issue 11, point 24. Of d columns −d … d − 1 are positions, and nothing else is."""
+    """Of d columns −d … d − 1 are positions, and nothing else is."""
     d = X.shape[1]
     source = ViewArrays(form)
 

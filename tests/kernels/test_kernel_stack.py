@@ -138,7 +138,7 @@ def test_kernels_in_another_order_than_in_fit_are_refused():
 
 
 def test_a_permuted_column_takes_its_own_diagonal_along():
-    """Issue 11, point 24. `permutation_importance` of kernels that are divided by √k(x, x)."""
+    """`permutation_importance` of kernels that are divided by √k(x, x)."""
     columns, order = STACK.by_kernel(), np.random.default_rng(3).permutation(60)
     name = columns.columns[1]
     columns[name] = columns[order, 1]

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 
 from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, load
 from manykernels.kernels import RBF, Linear, multi_task_stack
@@ -70,19 +69,6 @@ def test_new_kernel_values_whose_columns_have_another_order_are_refused(tmp_path
         with pytest.raises(ValueError, match="X lack 'p0' of fit"):
             here.predict(KernelStack([one.rename(columns={"p0": "q"}) for one in NEW]))
         np.testing.assert_array_equal(here.decision_function(KernelStack([one.to_numpy() for one in NEW])), decisions)
-
-
-def test_labelled_stacks_are_cut_like_others():
-    stack, plain = KernelStack([K, L]), KernelStack([K.to_numpy(), L.to_numpy()])
-    np.testing.assert_array_equal(*(cross_val_score(model(), one, y, cv=3) for one in (stack, plain)))
-    train, test, y_train, y_test = train_test_split(stack, y, random_state=0)
-    fitted = model().fit(train, y_train)
-    assert fitted.feature_names_in_.tolist() == y_train.index.tolist() and fitted.score(test, y_test) > 0.8
-    with pytest.raises(ValueError, match="y has the ids of X in another order"):
-        fitted.score(test, y_test[::-1])
-    train, test, y_train, y_test = train_test_split(stack.examples(), y, random_state=0)
-    assert GridSearchCV(model(), {"C": [1, 10]}, cv=3).fit(train, y_train).score(test, y_test) > 0.8
-    assert MKLClassifierCV("precomputed", Cs=2, cv=3).fit(stack, y).score(stack, y) > 0.8
 
 
 def test_a_dict_of_matrices_has_their_names():

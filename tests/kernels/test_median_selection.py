@@ -16,7 +16,7 @@ def by_sorting(values, w):
 @pytest.mark.parametrize("n", [1, 2, 7, 5000, 20_001])
 @pytest.mark.parametrize("kind", ["normal", "few", "sorted", "waves"])
 def test_the_median_is_that_of_all_sorted_values(n, kind):
-    """Issue 13. Also if a sample at even steps does not see the middle ("waves")."""
+    """Also if a sample at even steps does not see the middle ("waves")."""
     rng = np.random.default_rng(n)
     values = rng.normal(size=n)
     values = {"normal": values, "few": values.round(), "sorted": np.sort(values),

@@ -68,7 +68,7 @@ def test_equal_to_block_matrices_made_by_hand(data, one_parameter, normalize):
 @pytest.mark.parametrize("one_parameter", [False, True])
 @pytest.mark.parametrize("normalize", [None, "spherical"])
 def test_sequences_are_compared_with_those_of_their_task(data, normalize, one_parameter):
-    """Issue 11, point 24. Sums over words of the support knew no task of new examples, with spherical normalisation."""
+    """Sums over words of the support knew no task of new examples, with spherical normalisation."""
     _, y, task, _ = data
     rng = np.random.default_rng(0)
     texts = ["".join(rng.choice(list("ACGT"), 12)) for _ in range(100)]
@@ -225,7 +225,7 @@ def test_bad_tasks(data):
 
 
 def test_errors_show_labels_of_numpy_as_they_are(data):
-    """A leftover of issue 11: lists and arrays of objects hold np.str_('a')."""
+    """Lists and arrays of objects hold np.str_('a')."""
     X, y, task, _ = data
     held = np.empty(len(task), object)
     held[:] = [np.str_(label) for label in task.tolist()]

@@ -1,4 +1,4 @@
-"""Landmarks: what is rounding in their kernel matrix is no feature. Issue 11, point 24."""
+"""Landmarks: what is rounding in their kernel matrix is no feature."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Precomputed kernels that are not positive semidefinite are made so, for new examples too. Issue 11, point 4."""
+"""Precomputed kernels that are not positive semidefinite are made so, for new examples too."""
 
 import warnings
 
@@ -182,7 +182,7 @@ def far(model, X, y):
 
 @pytest.mark.parametrize("psd", ["clip", "shift"])
 def test_a_search_corrects_the_matrices_of_each_training_fold(psd):
-    """Issue 11, point 24. Scores are those of models that are fitted anew; without a correction they are others."""
+    """Scores are those of models that are fitted anew; without a correction they are others."""
     cut = StratifiedKFold(3)
     search = MKLClassifierCV("precomputed", psd=psd, Cs=[1.0, 10.0], regularizer=[1], cv=cut, scoring=far, tol=1e-6)
     found = fitted(search, S, y).cv_results_["mean_test_score"]

@@ -22,7 +22,7 @@ TWICE = np.r_[0, N - 1, rng.integers(0, N // 2, N - 2)]  # the same range, with 
     (np.where(ROWS == 5, np.nan, ROWS), "numbers"),
 ], ids=["rows", "from 7", "floats", "objects", "twice", "twice, floats", "even", "halves", "gap"])  # fmt: skip
 def test_only_whole_numbers_each_once_without_a_gap_are_those_of_rows(values, kind):
-    """Issue 11, point 24. A column of counts may have the range of the row numbers by chance."""
+    """A column of counts may have the range of the row numbers by chance."""
     (found,) = describe([("x", values)])
     assert found.kind == kind
 
@@ -43,7 +43,7 @@ GAPPED = [None if k % 5 == 0 else one for k, one in enumerate(TRUTH)]
     pd.Series(GAPPED, dtype="boolean"), pd.Series(TRUTH, dtype="category"),
 ], ids=["bool", "objects", "gaps", "series", "series with gaps", "nullable", "category"])  # fmt: skip
 def test_truth_values_are_categories_in_every_form(column):
-    """Issue 11, point 24. With gaps, too."""
+    """With gaps, too."""
     frame = pd.DataFrame({"smokes": column, "age": rng.normal(size=N)})
     (found,) = [spec for spec in auto_kernels(frame) if spec.name == "smokes"]
     assert isinstance(found.kernel, Categorical)
@@ -55,7 +55,7 @@ QUIET = np.float32("nan"), np.float16("nan"), np.longdouble("nan"), float("nan")
 
 @pytest.mark.parametrize("value", [*SIGNALLING, *QUIET, np.datetime64("NaT"), np.timedelta64("NaT")], ids=repr)
 def test_every_kind_of_nothing_among_objects_is_missing_and_no_warning_comes_through(value):
-    """A leftover of issue 11: signalling NaN warned, and NaN of 32 bits among objects were none."""
+    """Signalling NaN warned, and NaN of 32 bits among objects were none."""
     column = np.empty((3, 1), object)
     column[:, 0] = 1.5, value, 2.5
     with warnings.catch_warnings():

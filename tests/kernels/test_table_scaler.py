@@ -93,15 +93,6 @@ def test_dates_have_a_trend_and_the_cycles_that_they_span():
     assert np.linalg.norm(a - b) < 0.1 * np.linalg.norm(a - c)
 
 
-def test_it_is_saved_and_cloned(tmp_path):
-    model = MKLClassifier().fit(FRAME, y)
-    assert "all 4 columns, standardised" in model.kernels_chosen_
-    model.save(tmp_path / "m.mk")
-    again = manykernels.load(tmp_path / "m.mk")
-    np.testing.assert_array_equal(again.decision_function(FRAME), model.decision_function(FRAME))
-    np.testing.assert_array_equal(clone(model).fit(FRAME, y).decision_function(FRAME), model.decision_function(FRAME))
-
-
 def test_parts_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="parts=.* have 1 columns, X has 4"):
         TableScaler([("numbers", 1)]).fit(FRAME)
@@ -131,7 +122,7 @@ def test_a_prior_must_be_positive():
 
 
 def test_no_rows_are_refused_with_the_reason():
-    """Issue 11: `predict` of an empty table ended in NumPy's error about shapes."""
+    """`predict` of an empty table ended in NumPy's error about shapes."""
     frame = pd.DataFrame({"a": rng.normal(size=30), "b": rng.choice(["x", "y"], 30)})
     model = MKLRegressor(C=1.0).fit(frame, frame.a)
     with pytest.raises(ValueError, match="no examples"):

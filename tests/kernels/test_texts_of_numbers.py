@@ -50,7 +50,7 @@ def fit(X):
 @pytest.mark.parametrize("values", [VALUES, GAPS], ids=["whole", "gaps"])
 @pytest.mark.parametrize("decimal", [".", ","], ids=["points", "commas"])
 def test_texts_of_numbers_are_those_numbers(tmp_path, decimal, values, form):
-    """Issue 18, point 4: the only informative column was left out, or became categories, without a word."""
+    """The only informative column was left out, or became categories, without a word."""
     whole = "pandas" if form in ("array", "lists") else form  # arrays of numbers with gaps are refused
     plain, model = fit(table(values, whole)), fit(table(spelled(values, decimal), form))
     assert model.kernels_chosen_ == plain.kernels_chosen_ or form != whole
@@ -146,7 +146,6 @@ def test_texts_are_numbers_only_where_no_other_reading_is_possible(texts, kind, 
 
 @pytest.mark.parametrize("form", ["pandas", "array", "views"])
 def test_one_warning_names_every_column_that_is_left_out_and_the_commas(form):
-    """Issue 18, point 4."""
     frame = pd.DataFrame({"x": spelled(VALUES, ","), "z": OTHER, "row": np.arange(N), "same": 1.0})
     frame["who"] = [f"p{k}" for k in range(N)]
     frame["note"] = [f"seen on {k}{k} by doctor {chr(97 + k % 26)}{k}" for k in range(N)]
@@ -172,7 +171,7 @@ def _called(name, k, form):
 
 @pytest.mark.parametrize("end, sep", [("txt", "\t"), ("txt", ";"), ("txt", ","), ("csv", ","), ("tsv", "\t")])
 def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path, end, sep):
-    """Issue 18, point 4: a .txt kept it."""
+    """A .txt kept it."""
     pd.DataFrame({"x": VALUES, "z": OTHER, "y": np.where(y, "b", "a")}).to_csv(
         tmp_path / f"d.{end}", sep=sep, index=False, encoding="utf-8-sig"
     )

@@ -78,7 +78,7 @@ def test_equal_transformers_are_fitted_once_and_share_a_view():
 
 
 def test_kernels_of_the_same_columns_see_what_their_own_transformer_makes():
-    """Issue 11, point 24. Transformers of one class that differ in a parameter differ too."""
+    """Transformers of one class that differ in a parameter differ too."""
     steps = [StandardScaler(), MinMaxScaler(), PCA(2), PCA(3), StandardScaler(with_std=False), None]
     specs = [KernelSpec(f"k{m}", Linear(), [0, 1, 2], transformer=step) for m, step in enumerate(steps)]
     found = KernelList.from_spec(specs, A)
@@ -158,7 +158,7 @@ def test_an_imputer_is_given_the_missing_entries():
 
 
 def test_a_transformer_that_cannot_be_fitted_is_named():
-    """Issue 11, second generator: a column without any entry left scikit-learn's "Found array with 0 feature(s)"."""
+    """A column without any entry left scikit-learn's "Found array with 0 feature(s)"."""
     pipe = make_pipeline(SimpleImputer(), StandardScaler())
     X = np.column_stack([A, np.full(len(A), np.nan)])
     with (
@@ -169,7 +169,7 @@ def test_a_transformer_that_cannot_be_fitted_is_named():
 
 
 def test_dates_and_truth_values_without_a_common_dtype_stand_beside_categories():
-    """Issue 11, second generator: NumPy's DTypePromotionError of a polars frame, whose `to_numpy` finds no dtype."""
+    """NumPy's DTypePromotionError of a polars frame, whose `to_numpy` finds no dtype."""
     frame = pl.DataFrame({"a": [i % 3 == 0 for i in range(N)], "b": pl.Series(SEX, dtype=pl.Categorical)})
     frame = frame.with_columns(c=pl.datetime(2021, 3, pl.Series(range(N)) % 28 + 1))
     model, expected = (fit("auto", X) for X in (frame, frame.with_columns(pl.col("c").cast(pl.String))))
@@ -178,7 +178,7 @@ def test_dates_and_truth_values_without_a_common_dtype_stand_beside_categories()
 
 
 def test_a_scaler_of_a_weighted_constant_column_says_nothing_of_roots():
-    """Issue 11, second generator: scikit-learn's weighted variance may be −1e-27, and NumPy warned of its root."""
+    """Scikit-learn's weighted variance may be −1e-27, and NumPy warned of its root."""
     X = np.column_stack([A, np.tile(1000 * np.random.default_rng(3).normal(size=100), (N, 1))])
     w = 100 * np.random.default_rng(4).random(N)
     kernels = [RBF(), ("scaled", StandardScaler(), RBF())]
@@ -325,7 +325,7 @@ def narrow(form):
 
 @pytest.mark.parametrize("form", ["numpy", "sparse", "pandas", "polars", "columns of pandas", "columns of polars"])
 def test_a_transformer_makes_the_same_of_equal_values_in_32_and_64_bits(form):
-    """Issue 11: a scaler answers in float32 where X is, and few digits were left near other examples."""
+    """A scaler answers in float32 where X is, and few digits were left near other examples."""
     scaler, single, double = StandardScaler(with_mean=form != "sparse"), *narrow(form.split()[-1])
     if form.startswith("columns"):
         scaler = make_column_transformer((scaler, ["a", "b"]))

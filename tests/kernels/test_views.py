@@ -137,7 +137,7 @@ def test_what_cannot_be_matched_is_refused_with_the_cure(views, ids, words):
 
 
 def test_missing_entries_stay_missing_in_the_arrays_that_were_given():
-    """Issue 11, point 24. Of strings, categories and numbers, whatever `fit` and `predict` put there for themselves."""
+    """Of strings, categories and numbers, whatever `fit` and `predict` put there for themselves."""
     strings = np.array(["ACGT", None, "CCGT", "ACGA", "GGTA", ""], object)
     column = strings[:, None].copy()
     numbers, kinds = TABLE.copy(), np.array([["a"], [None], ["b"], ["a"], ["b"], ["b"]], object)
@@ -155,7 +155,7 @@ def test_missing_entries_stay_missing_in_the_arrays_that_were_given():
 @pytest.mark.parametrize("absent", ["", None, np.nan, b"", np.str_("")], ids=repr)
 @pytest.mark.parametrize("kernel", [WeightedDegree(2), Spectrum(2)], ids=repr)
 def test_an_example_without_letters_lacks_its_string(kernel, absent):
-    """Issue 11, point 24. Its rows are 0, whatever stands in the place of a string, and others are as they were."""
+    """Its rows are 0, whatever stands in the place of a string, and others are as they were."""
     texts = ["ACGT", "CCGT", "ACGA", "GGTA"]
     column = np.empty((6, 1), object)
     column[:, 0] = [texts[0], absent, *texts[1:], absent]
@@ -173,7 +173,7 @@ def test_an_example_without_letters_lacks_its_string(kernel, absent):
 
 @pytest.mark.filterwarnings("error")
 def test_a_view_whose_sum_its_type_cannot_hold():
-    """Issue 11, second generator: the sum of a float16 table overflowed, with a warning of NumPy."""
+    """The sum of a float16 table overflowed, with a warning of NumPy."""
     x = (1000 * np.random.default_rng(0).normal(size=(60, 2)) + 5000).astype(np.float16)
     y = x[:, 0] > np.median(x[:, 0])
     fits = [MKLClassifier([("k", RBF(gamma=1e-6), "x")]).fit({"x": x.astype(t)}, y) for t in (np.float16, np.float64)]
@@ -181,7 +181,7 @@ def test_a_view_whose_sum_its_type_cannot_hold():
 
 
 def test_examples_that_lack_the_sequences_are_decided_alone_as_among_others():
-    """Issue 11: a single such example ended in a TypeError."""
+    """A single such example ended in a TypeError."""
     rng, ids = np.random.default_rng(0), [f"p{i}" for i in range(12)]
     texts = ["".join(row) for row in rng.choice(list("ACGT"), size=(9, 8))]
     X = Views({"rna": rng.normal(size=(12, 3)), "dna": texts}, ids={"rna": ids, "dna": ids[:9]})

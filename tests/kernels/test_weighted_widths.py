@@ -15,7 +15,7 @@ rng = np.random.default_rng(0)
 
 
 def test_the_scale_of_unsorted_sparse_data_leaves_their_entries_in_place():
-    """Issue 11: scipy's `min` sorts them in place."""
+    """Scipy's `min` sorts them in place."""
     X = sp.csr_array((np.array([1.0, 2.0, 3.0]), np.array([1, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
     gamma = RBF(gamma="scale").resolve(X).gamma
     assert X.indices.tolist() == [1, 0, 1] and gamma == pytest.approx(1 / (2 * np.var(X.toarray())))

@@ -1,4 +1,4 @@
-"""Issue 15: losses that are no sum over examples, Cox's and that of ordered pairs, and their certified optima."""
+"""Losses that are no sum over examples, Cox's and that of ordered pairs, and their certified optima."""
 
 import cvxpy as cp
 import numpy as np
@@ -97,7 +97,7 @@ def test_primal_and_dual_equal_the_optimum_of_a_convex_solver(k, draw):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("loss", LOSSES[::2], ids=repr)
 def test_covariates_equal_the_convex_solver(loss, seed):
-    """Issue 15, must show 1: adjusted for and not penalised, Zᵀa = 0, with ties and strata."""
+    """Adjusted for and not penalised, Zᵀa = 0, with ties and strata."""
     problem, Ks, y, c = coupled_problem(seed, MEMBERS[seed], loss)
     Z = np.random.default_rng(seed).normal(size=(24, 2))
     adjusted = Problem(problem.bank, y, loss, MEMBERS[seed], c, False, Z)

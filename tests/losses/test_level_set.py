@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import manykernels
-from manykernels import KernelStack, MKLOneClass
+from manykernels import MKLOneClass
 from manykernels.kernels import RBF, Constant, Linear, spherical
 from manykernels.regularizers import LpNorm, LpSum
 
@@ -85,15 +85,6 @@ def test_svdd_on_new_data_with_a_constant_kernel_and_saved(X, tmp_path):
     assert_array_equal(loaded.centre_distances(new), model.centre_distances(new))
     plain = model.set_params(formulation="one_class").fit(X)
     assert not hasattr(plain, "radius_") and not hasattr(plain, "centre_distances")
-
-
-def test_svdd_with_precomputed_kernels(X):
-    S = np.stack([k(X) for k in KERNELS[:2]])
-    stack = KernelStack(S, test_diagonals=np.ones((2, 55)))
-    model = MKLOneClass("precomputed", regularizer=2, formulation="svdd", normalize="spherical", tol=1e-7).fit(stack)
-    known = MKLOneClass(KERNELS[:2], regularizer=2, formulation="svdd", normalize="spherical", tol=1e-7).fit(X)
-    assert model.radius_ == pytest.approx(known.radius_, rel=1e-4)
-    assert_allclose(model.centre_distances(stack), known.centre_distances(X), atol=1e-4)
 
 
 def test_bad_input(X):

@@ -86,7 +86,6 @@ def test_no_loss_of_ours_would_be_blamed(name, unit):
     "ends, expected", [((1.0, 3.0), 2.0), ((-np.inf, 3.0), 3.0), ((1.0, np.inf), 1.0), ((-np.inf, np.inf), 0.0)]
 )
 def test_an_intercept_that_may_move_is_the_middle_of_its_interval(ends, expected):
-    """Issue 11, point 24."""
     assert middle(*ends) == expected
     knots, jumps = np.array([1.0, 3.0]), np.array([1.0, 1.0])
     assert step_root(knots, jumps, -1.0) == 2.0  # the slope is −1 below 1, 0 between, 1 above 3

@@ -1,4 +1,4 @@
-"""Precomputed kernels of a side that are corrected: at prediction as in the fit. Issue 11, point 24."""
+"""Precomputed kernels of a side that are corrected: at prediction as in the fit."""
 
 import numpy as np
 import pytest

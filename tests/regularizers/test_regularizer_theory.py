@@ -125,7 +125,7 @@ def test_a_block_norm_that_grows_like_the_norm_but_starts_flat_has_an_honest_gap
 
 @pytest.mark.parametrize("size", [1.0, 1e120, 1e250])
 def test_the_minimum_within_an_ellipsoid_may_be_so_near_0_that_its_square_is_none(size):
-    """Issue 11: argmin ½ size ‖x‖² − Σx lies at 1/size, or on the ball."""
+    """argmin ½ size ‖x‖² − Σx lies at 1/size, or on the ball."""
     regularizer = NonIsotropic(np.eye(2))
     model = Quadratic(size * np.eye(2), -np.ones(2))
     found = regularizer.minimise(model, np.zeros(2), 1e-12)

@@ -186,7 +186,7 @@ def test_a_path_with_braces_and_a_missing_file_are_named(write, tmp_path):
 
 
 def test_files_are_read_without_an_extra(write):
-    """Issue 14, build 10: only Zstandard needs one, and says so."""
+    """Only Zstandard needs one, and says so."""
     paths = [write(">a\nAC\n", f"a.fa{end}", opener) for end, opener in
              (("", open), (".gz", gzip.open), (".bz2", bz2.open), (".xz", lzma.open))]  # fmt: skip
     packed = write(b"\x28\xb5\x2f\xfd\x00\x00", "a.fa.zst")

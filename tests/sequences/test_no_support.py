@@ -12,7 +12,7 @@ SEQUENCES = ["ACGTACGTAC", "TTGCACGGAC", "ACGAACGTTT", "CCGTACGAAC"] * 5
 @pytest.mark.parametrize("kernels", [strings.degree_kernels(3), [strings.WeightedDegree(3)], [strings.Spectrum(2)]])
 @pytest.mark.filterwarnings("ignore:The standard deviation of y")  # it is below epsilon
 def test_a_constant_is_learned_where_no_example_is_support(features, kernels, tmp_path):
-    """Issue 11, second generator: aligned kernels with explicit features had no common length to ask for."""
+    """Aligned kernels with explicit features had no common length to ask for."""
     y = np.linspace(0, 1, len(SEQUENCES))
     model = MKLRegressor(kernels, loss="epsilon_insensitive", epsilon=100.0, features=features).fit(SEQUENCES, y)
     assert model.support_.size == 0

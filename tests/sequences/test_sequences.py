@@ -144,7 +144,7 @@ def test_ambiguous_letters_match_nothing_and_others_are_errors(alphabet, X, want
 
 
 def test_u_of_rna_is_t_of_dna():
-    """Issue 18: RNA was a row of unknown letters to a model of DNA."""
+    """RNA was a row of unknown letters to a model of DNA."""
     for policy in ("error", "ambiguous", "ignore", "A"):
         assert list(Sequences.encode(["ACGU", "uut"], "dna", policy)) == ["ACGT", "TTT"]
         assert list(Sequences.encode(["ACGT", "uut"], "rna", policy)) == ["ACGU", "UUU"]
@@ -154,7 +154,7 @@ def test_u_of_rna_is_t_of_dna():
 
 @pytest.mark.parametrize("policy", ["ignore", "A"])
 def test_letters_outside_the_alphabet_are_counted_where_sequences_are_checked(policy):
-    """Issue 18: 5 % are the limit; R, X and gaps do not count, and one's own alphabet may leave out what it likes."""
+    """5 % are the limit; R, X and gaps do not count, and one's own alphabet may leave out what it likes."""
     few, many = ["ACGTN-XRy" + "A" * 30, "e"], ["ACGTN-XRy" + "A" * 9, "e"]
     with pytest.warns(StrangeLetters, match=r"1 of 40.*'e' at .* 0 of X\[1\]"):
         X = Sequences.encode(few, "dna", policy, checked=True)

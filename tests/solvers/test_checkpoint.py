@@ -119,7 +119,7 @@ def test_more_steps_can_be_asked_for_later(path, monkeypatch):
 
 
 def test_times_of_a_run_that_goes_on_rise_from_step_to_step(path, monkeypatch):
-    """Issue 11, point 24. The time before the kill counts."""
+    """The time before the kill counts."""
     model = clone(STRINGS).set_params(solver="coordinate", tol=1e-5, checkpoint=path)
     clock = time.perf_counter
     with monkeypatch.context() as patch:
@@ -152,7 +152,7 @@ def test_an_interrupt_leaves_a_checkpoint_to_go_on_from(solver, path, monkeypatc
 
 
 def test_a_kernel_without_variance_keeps_no_fit_from_going_on(path, monkeypatch):
-    """Issue 11, point 24. The point of a checkpoint has a weight for each kernel, also for one that is left out."""
+    """The point of a checkpoint has a weight for each kernel, also for one that is left out."""
     rng = np.random.default_rng(0)
     numbers = np.c_[np.ones(60), rng.normal(size=(60, 2))]
     labels = numbers[:, 1] * numbers[:, 2] > 0
@@ -168,7 +168,7 @@ def test_a_kernel_without_variance_keeps_no_fit_from_going_on(path, monkeypatch)
 
 @pytest.mark.parametrize("size", [len(X) - 8, len(X) + 8])
 def test_a_mask_of_other_examples_is_refused(size, path, monkeypatch):
-    """Issue 11, point 24. Compiled loops would read beyond the end of an array."""
+    """Compiled loops would read beyond the end of an array."""
     model, write = clone(STRINGS).set_params(checkpoint=path), checkpoint_file.Checkpoint.write
 
     def damage(self, parts):

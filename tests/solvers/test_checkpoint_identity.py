@@ -102,7 +102,7 @@ def test_a_difference_is_told_without_digits_of_a_hash(path):
 
 @pytest.mark.parametrize("change", [np.asfortranarray, lambda X: np.repeat(X, 2, axis=0)[::2], lambda X: X[::-1][::-1]])
 def test_equal_data_are_the_same_fit_however_they_lie_in_memory(change):
-    """Issue 11, point 22: the same numbers in Fortran order counted as another fit."""
+    """The same numbers in Fortran order counted as another fit."""
     X = np.random.default_rng(0).normal(size=(8, 3))
     here, there = ({"table": X, "more": [X]}, {"table": change(X), "more": [change(X)]})
     assert identify({"kernels": [X]}, X=here) == identify({"kernels": [change(X)]}, X=there)
@@ -112,7 +112,7 @@ def test_equal_data_are_the_same_fit_however_they_lie_in_memory(change):
 
 @pytest.mark.parametrize("first", ["with", "without"])
 def test_a_fit_with_covariates_and_one_without_are_two(first, path):
-    """Issue 11, point 24. What only one of them has counts, whichever came first."""
+    """What only one of them has counts, whichever came first."""
     rng = np.random.default_rng(0)
     data, z = rng.normal(size=(40, 3)), rng.normal(size=(40, 1))
     fits = [{"covariates": z}, {}] if first == "with" else [{}, {"covariates": z}]

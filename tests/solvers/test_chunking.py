@@ -103,7 +103,7 @@ def test_a_warm_start_revives_weights_of_zero():
 
 @pytest.mark.parametrize("p", [1, 1.5])
 def test_a_run_that_does_not_converge_reports_the_objective_at_outputs_computed_anew(p, monkeypatch):
-    """Issue 11: it reported the objective at sums over many steps, here with a rounding of 1e-6."""
+    """It reported the objective at sums over many steps, here with a rounding of 1e-6."""
     problem, add = make_problem(regularizer=p, n=80), MatrixRows.add
     monkeypatch.setattr(MatrixRows, "add", lambda rows, g, index, change: add(rows, g, index, (1 + 1e-6) * change))
     s = solve(problem, Solver("chunking", size=6), tol=1e-9, max_iter=20)

@@ -62,7 +62,7 @@ def problem_pair(loss, regularizer, intercept=True, n=150, T=1, seed=0):
 
 @pytest.mark.parametrize("n", [60, 200])
 def test_examples_without_cost_change_nothing(n):
-    """Issue 11, point 24. Few examples are one block, of those that can move."""
+    """Few examples are one block, of those that can move."""
     explicit, dense = problem_pair("hinge", LpNorm(2), n=n)
     costs = np.where(np.arange(n) % 3, 1.0, 0.0)
     explicit, dense = (Problem(p.bank, p.Y, p.loss, p.regularizer, costs) for p in (explicit, dense))
@@ -110,7 +110,7 @@ def test_a_memory_limit_makes_the_table_smaller():
 def test_overlapping_tables_are_left_to_matrices():
     S = strings()
     both = [("wd", WeightedDegree(4)), *degree_kernels(2)]
-    for kernels in (both, both[::-1]):  # in part, in the other order: issue 11, point 24
+    for kernels in (both, both[::-1]):
         assert DegreeBank.from_list(KernelList.from_spec(kernels, S), S) is None
 
 
@@ -185,7 +185,7 @@ def test_the_minimum_of_cuts_and_an_entropy_is_certified(lam, count):
 
 
 def test_what_is_moved_onto_its_sum_has_no_excess():
-    """Issue 11, point 24. A stale excess would pull at every later visit."""
+    """A stale excess would pull at every later visit."""
     explicit, _ = problem_pair("squared_hinge", LpNorm(2))
     theta = explicit.regularizer.start(explicit.bank.M)
     side = VisitedOutput(explicit, explicit.Y[0], explicit.c[0], np.zeros(150), 0.0, None)

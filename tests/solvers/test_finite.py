@@ -1,7 +1,4 @@
-"""A run ends with a finite point and a finite certificate, whatever its algorithm does.
-
-Issue 11, points 11 and 13.
-"""
+"""A run ends with a finite point and a finite certificate, whatever its algorithm does."""
 
 import numpy as np
 import pytest
@@ -49,7 +46,7 @@ def overflow(oracle):
 @pytest.mark.parametrize("loss", ["hinge", "squared", "logistic", "huber", "one_class", "level_set"])
 @pytest.mark.parametrize("carried", [False, True])
 def test_a_run_without_a_point_of_its_own_ends_where_every_fit_could_begin(algorithm, loss, carried):
-    """Issue 11, points 11 and 13: the run ended in a crash, or with a point that is not finite."""
+    """The run ended in a crash, or with a point that is not finite."""
     oracle = Oracle(problem(loss, c=0.2, intercept=loss != "level_set"), Control())
     oracle.carried = carried
     with np.errstate(all="ignore"):
@@ -60,7 +57,6 @@ def test_a_run_without_a_point_of_its_own_ends_where_every_fit_could_begin(algor
 
 
 def test_a_point_that_is_not_finite_does_not_take_the_place_of_one_that_is():
-    """Issue 11, point 13."""
 
     def algorithm(oracle):
         point = oracle(oracle.theta)
@@ -73,7 +69,7 @@ def test_a_point_that_is_not_finite_does_not_take_the_place_of_one_that_is():
 
 
 def test_a_dual_value_above_the_primal_one_gives_way_to_a_bound_that_holds():
-    """Issue 11, point 13: the gap was NaN."""
+    """The gap was NaN."""
     oracle = Oracle(problem(c=1e3), Control(tol=1e-12))
 
     def algorithm(oracle):
@@ -88,7 +84,6 @@ def test_a_dual_value_above_the_primal_one_gives_way_to_a_bound_that_holds():
 
 @pytest.mark.parametrize("name", ["newton", "analytic", "hessian", "chunking", "spicy", "nesterov"])
 def test_costs_and_kernels_beyond_float64_end_finite_or_are_refused(name):
-    """Issue 11, point 13."""
     for regularizer in (regularizers.LpNorm(2), regularizers.ElasticNet(0.01), regularizers.BlockElasticNet(0.0)):
         for scale, c in ((1e120, 1e60), (1e-150, 1e-100), (1.0, 1e200)):
             asked = problem(regularizer=regularizer, scale=scale, c=c)
@@ -97,7 +92,6 @@ def test_costs_and_kernels_beyond_float64_end_finite_or_are_refused(name):
 
 
 def test_an_objective_that_is_nowhere_finite_is_refused_in_words():
-    """Issue 11, point 13."""
     small = problem()
     with pytest.raises(ValueError, match="before any kernel is used: rescale y"):
         solve(Problem(small.bank, 1e200 * small.Y, small.loss, small.regularizer), "newton")

@@ -16,7 +16,7 @@ from manykernels.solvers._primal_passes import HostBlocks
 @pytest.mark.parametrize("max_iter", [1, 2, 3, 1000])
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared"])
 def test_the_certificate_is_that_of_the_point_that_is_returned(loss, max_iter):
-    """Issue 11, point 24. Classes are unbalanced, so that Σa = 0 moves a: v goes with it."""
+    """Classes are unbalanced, so that Σa = 0 moves a: v goes with it."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))
     y = np.where(X[:, 0] + 0.3 * rng.normal(size=400) > 1.2, 1.0, -1.0)
@@ -47,7 +47,7 @@ def problem_of(loss, **options):
 
 @pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
 def test_it_has_converged_where_the_gap_is_that_of_the_tol_that_was_asked_for(loss, monkeypatch):
-    """Issue 11, point 24. Steps that end at a coarser gap, for want of steps or of one who finishes, are not enough."""
+    """Steps that end at a coarser gap, for want of steps or of one who finishes, are not enough."""
     monkeypatch.setattr(primal, "SMOOTHED_TOL", 1e-2)
     tol, problem = 1e-4, problem_of(loss)
     with monkeypatch.context() as patch:
@@ -63,7 +63,7 @@ def test_it_has_converged_where_the_gap_is_that_of_the_tol_that_was_asked_for(lo
 
 
 def test_features_that_are_kept_between_passes_have_a_quarter_of_the_memory_limit(monkeypatch):
-    """Issue 11, point 24. Those of few examples are kept, those of more are computed again; the fit is the same."""
+    """Those of few examples are kept, those of more are computed again; the fit is the same."""
     asked, room = [], HostBlocks.room
 
     def look(self, size, D):
@@ -89,7 +89,7 @@ def test_features_that_are_kept_between_passes_have_a_quarter_of_the_memory_limi
 
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_passes_stay_few_where_the_features_are_nearly_dependent(C):
-    """Issue 13, point 4. A sample of the examples for the curvature took some hundred passes here."""
+    """A sample of the examples for the curvature took some hundred passes here."""
     rng = np.random.default_rng(77)
     X = rng.normal(size=(2000, 5))
     y = X[:, 0] + np.sin(X[:, 1]) + 0.3 * rng.normal(size=2000)
@@ -101,7 +101,7 @@ def test_passes_stay_few_where_the_features_are_nearly_dependent(C):
 
 @every(*primal.Primal.needs, where=lambda omega: omega is MEMBERS[type(omega)][-1])
 def test_it_reaches_its_gap_with_every_regularizer(omega):
-    """Issue 18, point 10: values of `LpPenalty` are NumPy's, and so are comparisons of them."""
+    """Values of `LpPenalty` are NumPy's, and so are comparisons of them."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 5))
     y = np.where(X @ [1.0, 1.0, 0.5, 0.0, 0.0] + 0.5 * rng.normal(size=120) > 0, 1.0, -1.0)

@@ -1,4 +1,4 @@
-"""Covariates that are adjusted for and not penalised: f = Σ_m f_m + Z w + b. Issue 15, point 1."""
+"""Covariates that are adjusted for and not penalised: f = Σ_m f_m + Z w + b."""
 
 import numpy as np
 import pytest
@@ -116,7 +116,7 @@ def test_covariates_that_say_nothing_new_change_nothing():
 
 
 def test_examples_without_weight_do_not_hide_that_covariates_separate_the_classes():
-    """Issue 11, point 24. Examples on the wrong side cost nothing."""
+    """Examples on the wrong side cost nothing."""
     problem, _, Y, Z = with_covariates("hinge", LpNorm(2))
     Z, costs, logistic = np.column_stack([Z, Y[0]]), np.ones(len(Z)), losses.get("logistic")
     Z[::4, -1] *= -1
@@ -151,7 +151,7 @@ def test_losses_that_compare_with_a_level_take_no_covariates():
 
 
 def test_active_examples_keep_their_own_covariates():
-    """Issue 11, point 24. Of 1,500 examples some are active, and not the first ones."""
+    """Of 1,500 examples some are active, and not the first ones."""
     rng = np.random.default_rng(1)
     x, z = rng.normal(size=(1500, 2)), rng.normal(size=(1500, 1))
     y = np.where(x[:, 0] + 2 * z[:, 0] + 0.3 * rng.normal(size=1500) > 0, 1.0, -1.0)

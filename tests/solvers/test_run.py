@@ -325,7 +325,7 @@ def rounded(regularizer, c, offset=1.0):
 @pytest.mark.parametrize("regularizer", [regularizers.Wedge(), regularizers.BlockElasticNet(0.0)])
 @pytest.mark.parametrize("c", [1e7, 1e8])
 def test_norms_that_are_all_rounding_are_told_of(regularizer, c):
-    """Issue 11, point 14: a gap of 0 and no word, since the primal value of weights near 0 is well known."""
+    """A gap of 0 and no word, since the primal value of weights near 0 is well known."""
     asked = rounded(regularizer, c)
     found = solve(asked)
     assert found.converged and found.reason.startswith("rounding alone")

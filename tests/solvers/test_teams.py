@@ -55,7 +55,7 @@ WORDS = np.array([5, 5, 100_000, 3, 0, 2**40, 1, -1, -1, 7, -1])
 
 
 def test_a_command_is_the_last_word_whatever_was_said_before():
-    """Issue 11, point 24. Numbers of steps, of moved examples, and −1 to dismiss; nobody's arrival is touched."""
+    """Numbers of steps, of moved examples, and −1 to dismiss; nobody's arrival is touched."""
     gate = np.zeros(GATE, np.int64)
     for word in WORDS:
         command(gate, word)
@@ -65,7 +65,6 @@ def test_a_command_is_the_last_word_whatever_was_said_before():
 
 @pytest.mark.parametrize("threads", [2, 3])
 def test_everybody_hears_each_command(threads):
-    """Issue 11, point 24."""
     gate, heard = np.zeros(GATE, np.int64), np.zeros((threads - 1, len(WORDS)), np.int64)
     others = [threading.Thread(target=obey, args=(gate, threads, line)) for line in heard]
     for other in others:

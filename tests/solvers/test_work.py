@@ -1,7 +1,4 @@
-"""A fit of few examples ends after a certain work, which is counted and not timed; "auto" shares it among solvers.
-
-Issue 11, points 12 and 14.
-"""
+"""A fit of few examples ends after a certain work, which is counted and not timed; "auto" shares it among solvers."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -53,7 +50,7 @@ def test_an_allowance_is_spent_by_its_thread_and_within_its_block_alone():
 
 
 def test_an_allowance_holds_in_no_other_thread():
-    """Issue 11, point 24. Two threads have one each, whichever enters and leaves first, and a third has none."""
+    """Two threads have one each, whichever enters and leaves first, and a third has none."""
     with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
         first, second = Allowance(10.0), Allowance(20.0)
         one.submit(first.__enter__).result()
@@ -71,7 +68,7 @@ def test_an_allowance_holds_in_no_other_thread():
 
 
 def test_a_solver_that_does_not_end_by_itself_ends_with_its_best_point_and_says_why(monkeypatch):
-    """Issue 11, point 12: it ran for ever."""
+    """It ran for ever."""
     monkeypatch.setattr(solvers, "SMALL_FIT_WORK", 5e4)
     found = solve(problem(), Endless(), tol=1e-12)
     again = solve(problem(), Endless(), tol=1e-12)
@@ -82,7 +79,6 @@ def test_a_solver_that_does_not_end_by_itself_ends_with_its_best_point_and_says_
 
 @pytest.mark.parametrize("name", ["auto", "newton", "chunking", "spicy", "level", "nesterov", "hessian", "analytic"])
 def test_a_run_that_is_cut_short_has_a_certificate_and_more_steps_allow_for_more(name, monkeypatch):
-    """Issue 11, point 12."""
     monkeypatch.setattr(solvers, "SMALL_FIT_WORK", 3e3)
     asked = problem(regularizer=regularizers.LpNorm(1.5))
     short, long = solve(asked, name, tol=1e-9), solve(asked, name, tol=1e-9, max_iter=10**7)
@@ -99,7 +95,7 @@ def test_the_work_that_is_allowed_grows_with_the_problem():
 
 @pytest.mark.parametrize("classes", [10, 20])
 def test_the_classes_of_a_fit_share_the_work(classes, monkeypatch):
-    """A leftover of issue 11: each class had the work of a whole fit."""
+    """Each class had the work of a whole fit."""
     spent = []
 
     class Counted(Allowance):
@@ -123,7 +119,7 @@ def test_the_classes_of_a_fit_share_the_work(classes, monkeypatch):
 
 @pytest.mark.parametrize("regularizer", [regularizers.LpPenalty(2.0), regularizers.LpNorm(2.0)])
 def test_the_fits_that_choose_C_share_the_work_of_a_fit(regularizer, monkeypatch):
-    """Issue 11: three classes at four C took the work of twelve fits, 26 s (fuzz, seed 20261125, 717)."""
+    """Three classes at four C took the work of twelve fits, 26 s (fuzz, seed 20261125, 717)."""
     allowed = []
 
     class Noted(Allowance):
@@ -141,7 +137,7 @@ def test_the_fits_that_choose_C_share_the_work_of_a_fit(regularizer, monkeypatch
 
 
 def test_two_solvers_that_fall_short_prove_together_what_neither_does_alone():
-    """Issue 11, point 14: "auto" kept the smaller of two gaps."""
+    """"auto" kept the smaller of two gaps."""
     asked = problem(regularizer=regularizers.LpNorm(1))
     exact = solve(asked, "newton", tol=1e-9)
     scale = (exact.primal - exact.dual) / exact.gap if exact.gap > 0 else 1.0
@@ -155,13 +151,13 @@ def test_two_solvers_that_fall_short_prove_together_what_neither_does_alone():
         assert (found.primal, found.dual) == (exact.primal, exact.dual) and found.history[-1]["gap"] == found.gap
     broken = replace(lower, dual=2.0 * exact.primal)
     assert solvers._best_of_both(asked, upper, broken, 1e-6, 1000) is upper
-    closed = replace(exact, dual=exact.primal, gap=0.0, converged=True)  # issue 13: the gap was divided by 0
+    closed = replace(exact, dual=exact.primal, gap=0.0, converged=True)  # the gap was divided by 0
     for pair in ((lower, closed), (closed, lower)):
         assert solvers._best_of_both(asked, *pair, 1e-6, 1000) is closed
 
 
 def test_newton_goes_on_where_passes_over_explicit_features_stall():
-    """Issue 11, point 12: `coordinate` ended after seconds, far from the optimum."""
+    """`coordinate` ended after seconds, far from the optimum."""
     rng = np.random.default_rng(0)
     n, d = int(rng.integers(15, 35)), int(rng.integers(2, 8))  # 32, 5
     X = rng.normal(size=(n, d))

@@ -1,4 +1,4 @@
-"""Whatever a source cannot read is a ValueError that names the file. Issue 11, point 22."""
+"""Whatever a source cannot read is a ValueError that names the file."""
 
 import numpy as np
 import pytest

@@ -57,7 +57,6 @@ def test_a_fit_that_was_killed_goes_on_from_its_last_round(tmp_path, monkeypatch
 
 
 def test_a_fit_that_ended_for_want_of_rounds_goes_on_with_more(tmp_path):
-    """Issue 11, point 24."""
     X, y, source, kernels, solver = groups(tmp_path)
     model = MKLClassifier(kernels, solver=solver, tol=1e-6, C=1.0, n_jobs=1, checkpoint=tmp_path / "fit.ckpt")
     with pytest.warns(match="raise max_iter"):
@@ -94,7 +93,7 @@ def test_squares_of_word_counts_are_those_of_a_dictionary(letters):
     rng, d = np.random.default_rng(0), 4
     texts = ["".join(rng.choice(list(letters[:3]), 7)) for _ in range(60)]
     alphabet = get("dna" if letters == "ACGT" else "protein")
-    texts[5] = texts[6] = texts[5][:2] + alphabet.unknown + texts[5][3:]  # alike: issue 11, point 24
+    texts[5] = texts[6] = texts[5][:2] + alphabet.unknown + texts[5][3:]  # alike
     X, size = Sequences.encode(texts, alphabet), alphabet.size
     bits, w = size.bit_length(), rng.uniform(size=60)
     keys = np.empty((7, 60), np.uint64)

@@ -104,17 +104,6 @@ def test_rows_and_targets_come_back_in_blocks_and_fit_as_in_memory(tmp_path, kin
     assert_allclose(model.decision_function(source), expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
 
 
-def test_kernels_name_the_columns_of_tables(tmp_path):
-    X, y = rows(300)
-    source, target = csv(tmp_path, X, y)
-    kernels = [("b", RBF(gamma=0.5), ["b", "c"]), ("a", Linear(), ["a"])]
-    frame = pd.DataFrame(X, columns=NAMES)
-    model = MKLClassifier(kernels, tol=1e-5)
-    objective = model.fit(frame, y).objective_
-    assert model.fit(source, target).objective_ == pytest.approx(objective, rel=1e-5)
-    assert model.feature_names_in_.tolist() == NAMES
-
-
 @pytest.mark.parametrize("compress", [open, gzip.open, bz2.open], ids=["plain", "gzip", "bzip2"])
 @pytest.mark.parametrize("fastq", [False, True])
 def test_sequences_of_several_files(tmp_path, compress, fastq):

@@ -172,7 +172,7 @@ def test_score_takes_the_targets_out_of_a_table(tmp_path):
 
 @pytest.mark.parametrize(("end", "head"), [("csv", "x,y,y"), ("csv", "x, y,y"), ("parquet", "")])
 def test_two_columns_of_one_name_are_refused(tmp_path, end, head):
-    """Issue 11, point 17; also where the names differ by spaces alone."""
+    """Also where the names differ by spaces alone."""
     path = tmp_path / f"d.{end}"
     if end == "csv":
         path.write_text(head + "\n" + "1,0,0\n2,1,1\n" * 10)
@@ -190,7 +190,7 @@ ROWS = "".join(f"{v},{w},{v > 0:d}\n" for v, w in np.random.default_rng(0).norma
 
 
 def test_a_column_without_a_name_is_called_by_its_place(tmp_path):
-    """A leftover of issue 11. Asked for by "", it is refused with its name."""
+    """Asked for by "", it is refused with its name."""
     path = tmp_path / "d.csv"
     path.write_text("b,,y\n" + ROWS)
     source = CSVFiles(str(path))
@@ -214,7 +214,7 @@ def test_the_target_of_a_parquet_file_may_have_an_empty_name(tmp_path):
 
 
 def test_numbers_of_a_csv_file_are_read_to_their_last_digit_without_a_warning(tmp_path):
-    """A leftover of issue 11: pandas 3.1 reads so by itself, and warns of the option that others need."""
+    """Pandas 3.1 reads so by itself, and warns of the option that others need."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=2000) * 10.0 ** rng.integers(-30, 30, 2000)
     path = tmp_path / "d.csv"
@@ -227,7 +227,7 @@ def test_numbers_of_a_csv_file_are_read_to_their_last_digit_without_a_warning(tm
 
 
 def test_a_first_block_of_one_row_is_no_table_of_one_row(tmp_path):
-    """Issue 11, second generator: "X has n_samples=1" for forty examples."""
+    """"X has n_samples=1" for forty examples."""
     X = np.random.default_rng(0).normal(size=(40, 3))
     y = X[:, 0] > 0
     np.save(tmp_path / "X.npy", X)
@@ -237,7 +237,7 @@ def test_a_first_block_of_one_row_is_no_table_of_one_row(tmp_path):
 
 
 def test_a_first_file_of_one_row(tmp_path):
-    """Issue 11, second generator: one file a day, and one patient on the first."""
+    """One file a day, and one patient on the first."""
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=list("abc"))
     for name, part in (("0.csv", frame[:1]), ("1.csv", frame[1:])):

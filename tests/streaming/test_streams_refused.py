@@ -110,7 +110,7 @@ def test_targets_columns_and_classes_that_do_not_fit(source, tmp_path):
     (tmp_path / "b.csv").write_text("u,w,label\n1,2,0\n3,4,1\n")
     with pytest.raises(ValueError, match=r"lacks \['v'\], has \['w'\] besides"):
         model.fit(CSVFiles(tmp_path / "*.csv"), "label")
-    (tmp_path / "b.csv").write_text("v,u,label\n1,2,0\n3,4,1\n")  # issue 11, point 24
+    (tmp_path / "b.csv").write_text("v,u,label\n1,2,0\n3,4,1\n")
     with pytest.raises(ValueError, match="the same columns in another order"):
         model.fit(CSVFiles(tmp_path / "*.csv"), "label")
     with pytest.raises(ValueError, match="has no column 'class'"):

@@ -200,7 +200,7 @@ def test_a_kernel_without_variance_gets_no_weight(data):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_what_does_not_vary_is_not_aligned_with_anything(dtype, data):
-    """Issue 11, second generator. A constant kernel centred is 0 but for rounding, of which `AlignF` made a weight of
+    """A constant kernel centred is 0 but for rounding, of which `AlignF` made a weight of
     up to 0.6 that depended on the order of the examples; of constant targets both rules made weights."""
     X, y, _ = data
     kernels = KernelList.from_spec([Constant(13.492319752198949), RBF(gamma=0.3), Linear()], X)
@@ -267,7 +267,7 @@ def test_inner_problems_that_kernels_are_compared_by_and_that_are_not_solved_are
 @pytest.mark.parametrize("factor", [1e170, 1e-170])
 @pytest.mark.parametrize("rule", [Align(), AlignF()], ids=repr)
 def test_alignment_knows_kernels_whose_squares_float64_cannot_hold(data, rule, factor):
-    """Issue 11: a norm of infinity was an alignment of 0, and NumPy warned of the overflow."""
+    """A norm of infinity was an alignment of 0, and NumPy warned of the overflow."""
     _, y, S = data
     sizes = np.array([1.0, factor, 1.0, factor])
     by_hand = weights(rule, S, y) / (sizes if isinstance(rule, AlignF) else 1.0)  # Σ θ_m K_m stays the same, or ρ does
@@ -276,7 +276,7 @@ def test_alignment_knows_kernels_whose_squares_float64_cannot_hold(data, rule, f
 
 @pytest.mark.parametrize("rule", [Align(), AlignF()])
 def test_alignment_with_large_targets_knows_kernels_near_the_largest_float(rule):
-    """Issue 11: sums of kernel values of 1e304 with large targets overflowed, and the weights were NaN."""
+    """Sums of kernel values of 1e304 with large targets overflowed, and the weights were NaN."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     y = 1e3 * X[:, 0] + rng.normal(size=60)
@@ -287,13 +287,13 @@ def test_alignment_with_large_targets_knows_kernels_near_the_largest_float(rule)
 
 @pytest.mark.parametrize("C", [0.01, 30.0])
 def test_easymkl_goes_by_lam_and_not_by_C(data, C):
-    """Issue 11, point 24: the costs of a fit are C times the weights of its examples."""
+    """The costs of a fit are C times the weights of its examples."""
     X, y, S = data
     assert_allclose(weights(EasyMKL(0.2), S, y, c=np.full((1, len(y)), C), C=C), weights(EasyMKL(0.2), S, y), atol=1e-4)
 
 
 def test_the_best_single_kernel_is_that_of_the_examples_that_count():
-    """Issue 11, point 24: of the heavy examples one kernel knows 60 %, the other 80 %, which is wrong on all others."""
+    """Of the heavy examples one kernel knows 60 %, the other 80 %, which is wrong on all others."""
     place = np.arange(80)
     y, heavy = np.where(place // 2 % 2, 1.0, -1.0), place % 2 == 0
     right = [np.where(heavy, place // 4 % 5 < 3, True), np.where(heavy, place // 4 % 5 < 4, False)]
