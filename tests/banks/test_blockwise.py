@@ -1,4 +1,4 @@
-"""Under a memory limit the combined kernel of the active examples counts too. Issue 11, point 23."""
+"""Under a memory limit the combined kernel of the active examples counts too."""
 
 import re
 import tracemalloc

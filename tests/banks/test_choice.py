@@ -1,6 +1,5 @@
 """Which bank takes which kernels, `features` of the estimators, and lists of several kinds."""
 
-from functools import cache
 from unittest.mock import Mock
 
 import numpy as np
@@ -10,7 +9,7 @@ from manykernels import MKLClassifier, solvers
 from manykernels.banks import choice, explicit
 from manykernels.banks.choice import choose_bank, explicit_bank
 from manykernels.datasets import make_splice
-from manykernels.kernels import RBF, KernelList, Linear, group_kernels, linear_coefficients
+from manykernels.kernels import RBF, KernelList, Linear
 from manykernels.losses import Hinge
 from manykernels.problem import Problem
 from manykernels.regularizers import EmpiricalBayes, LpNorm
@@ -76,7 +75,7 @@ def test_features_of_places_are_visited_example_by_example(monkeypatch):
     "kernels", [[Spectrum(3), Spectrum(2)], degree_kernels(4), [WeightedDegreeShift(4, 1), Spectrum(3)]]
 )
 def test_logistic_loss_multiplies_with_words_and_builds_no_matrix(kernels, monkeypatch):
-    """Issue 14, Build 9: a fit by features fell back to the matrix of all pairs."""
+    """A fit by features fell back to the matrix of all pairs."""
     pairs = MKLClassifier(kernels, loss="logistic", C=1.0, tol=1e-5, features="never").fit(X, y)
     monkeypatch.setattr(explicit, "MAX_BUILT_WORDS", 50)
     products = Mock(wraps=explicit.ProductOperator)
@@ -84,35 +83,6 @@ def test_logistic_loss_multiplies_with_words_and_builds_no_matrix(kernels, monke
     model = MKLClassifier(kernels, loss="logistic", C=1.0, tol=1e-5, features="map").fit(X, y)
     assert model.duality_gap_ <= 1e-5 and products.called
     np.testing.assert_allclose(model.decision_function(NEW), pairs.decision_function(NEW), atol=1e-2)
-
-
-@cache
-def dense_fit(kind):
-    return MKLClassifier(LISTS[kind], solver="newton", tol=1e-8, C=1.0).fit(X, y)
-
-
-@pytest.mark.parametrize("kind", LISTS)
-@pytest.mark.parametrize("store", ["auto", "map", "sorted", "trie", "hash"])
-def test_solvers_agree_in_every_store(kind, store):
-    dense = dense_fit(kind)
-    rel, close = (1e-4, 5e-3) if store == "hash" else (2e-6, 1e-3)  # in "hash" words may share a place
-    for name in ("coordinate", "chunking"):
-        model = MKLClassifier(LISTS[kind], solver=name, features=store, tol=1e-6, C=1.0).fit(X, y)
-        assert model.duality_gap_ <= 1e-6 and model.objective_ == pytest.approx(dense.objective_, rel=rel)
-        f, g = model.decision_function(NEW), dense.decision_function(NEW)
-        np.testing.assert_allclose(f, g, atol=close * np.abs(g).max())
-        np.testing.assert_allclose(model.decision_parts(NEW).sum(axis=1) + model.intercept_, f, atol=1e-6)
-
-
-def test_coefficients_of_explicit_features():
-    rng = np.random.default_rng(0)
-    data, labels = rng.normal(size=(60, 5)), np.repeat([1, -1], 30)
-    data[:30, 1] += 1
-    kernels = group_kernels([[0, 1], [1, 2], [3, 4]])
-    model = MKLClassifier(kernels, solver="coordinate", tol=1e-6).fit(data, labels)
-    total, parts = linear_coefficients(model)
-    np.testing.assert_allclose(data @ total + model.intercept_, model.decision_function(data), atol=1e-10)
-    np.testing.assert_allclose(data[:, [1, 2]] @ list(parts.values())[1], model.decision_parts(data)[:, 1], atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", LISTS)

@@ -7,26 +7,11 @@ import scipy.sparse as sp
 from manykernels import MKLClassifier
 from manykernels.banks.compact import CompactPredictor, ReducedSet, operations
 from manykernels.kernels import RBF, KernelList, Laplacian, Linear, Polynomial, pair_blocks
-from manykernels.kernels.pair_blocks import Entries
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.normal(size=(60, 40))
 SPARSE = np.where(RNG.random((60, 40)) < 0.2, RNG.random((60, 40)), 0.0)
 Y = np.where(DENSE[:, 0] + SPARSE[:, 0] > np.median(DENSE[:, 0] + SPARSE[:, 0]), 1, 0)
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csc_array])
-@pytest.mark.parametrize("plain", [True, False])
-@pytest.mark.parametrize("rows", [slice(0, 60), slice(3, 4), slice(5, 9), slice(7, 7)])
-def test_products_by_the_entries_that_are_not_0(kind, plain, rows):
-    Z = RNG.normal(size=(40, 7))
-    X = SPARSE.copy()
-    X[5] = 0.0
-    part = Entries.of(kind(X), np.float64)[rows]
-    out = np.full((len(X[rows]), 7), np.nan)
-    part.times(Z, out, plain)
-    np.testing.assert_allclose(out, X[rows] @ Z, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(part.squares(), (X[rows] ** 2).sum(axis=1), rtol=1e-12, atol=1e-13)
 
 
 LISTS = {
@@ -40,8 +25,7 @@ LISTS = {
 @pytest.mark.filterwarnings("ignore:.*nearly diagonal")
 @pytest.mark.parametrize("X", [DENSE, SPARSE, SPARSE + 3.0], ids=["dense", "sparse", "shifted"])
 @pytest.mark.parametrize("kernels", LISTS.values(), ids=LISTS)
-@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
-@pytest.mark.parametrize("plain", [False, True], ids=["compiled", "NumPy"])
+@pytest.mark.parametrize("normalize, plain", [("multiplicative", False), ("spherical", True)])
 def test_decisions_are_those_of_the_whole_predictor(X, kernels, normalize, plain, monkeypatch):
     monkeypatch.setattr(pair_blocks, "MAX_PLAIN_VALUES", 2**24 if plain else -1)
     model = MKLClassifier(kernels, C=1.0, normalize=normalize).fit(X, Y)
@@ -57,29 +41,6 @@ def test_decisions_are_those_of_the_whole_predictor(X, kernels, normalize, plain
         on_support = compact.on_support(model.predictor_, *known)
         np.testing.assert_allclose(on_support, wanted[:, model.support_], atol=exact * np.ptp(wanted))
         np.testing.assert_allclose(compact.parts(X, *known).sum(axis=2), wanted, atol=exact * np.ptp(wanted))
-
-
-@pytest.mark.filterwarnings("ignore:.*nearly diagonal")
-def test_changed_coefficients_change_the_decision_of_lines():
-    model = MKLClassifier([RBF(0.05), ("line", Linear(), slice(0, 35))], C=1.0).fit(DENSE, Y)
-    compact = CompactPredictor.of(model.predictor_, slice(None), np.float64)
-    A = model.dual_coef_.copy()
-    before = compact.decision(DENSE, A, model.kernel_weights_)
-    A *= 2
-    np.testing.assert_allclose(compact.decision(DENSE, A, model.kernel_weights_), 2 * before, rtol=1e-9)
-
-
-@pytest.mark.parametrize("plain", [False, True], ids=["compiled", "NumPy"])
-def test_other_weights_have_other_tables_and_vectors(plain, monkeypatch):
-    monkeypatch.setattr(pair_blocks, "MAX_PLAIN_VALUES", 2**24 if plain else -1)
-    kernels = [*(RBF(g) for g in (0.01, 0.02, 0.03, 0.04, 0.1, 0.2, 0.3, 0.4)), Linear(), Polynomial(degree=2)]
-    model = MKLClassifier(kernels, C=1.0, normalize=None).fit(SPARSE, Y)
-    compact = CompactPredictor.of(model.predictor_, slice(None), np.float64)
-    for used in (slice(0, 4), slice(4, 8), slice(8, 9), slice(9, 10), slice(8, 10), slice(0, 1)):
-        theta = np.zeros(10)
-        theta[used] = 0.5
-        found, wanted = (p.decision(SPARSE, model.dual_coef_, theta) for p in (compact, model.predictor_))
-        np.testing.assert_allclose(found, wanted, atol=1e-7)
 
 
 def test_numbers_that_are_too_large_or_missing_raise_as_in_the_whole_predictor():

@@ -5,10 +5,9 @@ import pytest
 from covering import covering
 from sklearn.base import clone
 
-from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival, load, losses
+from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival, load, losses
 from manykernels.banks import _device_features, _device_parts, choice
 from manykernels.banks._device_parts import DevicePlace
-from manykernels.banks.device import DeviceBank
 from manykernels.banks.low_rank import LowRankBank
 from manykernels.kernels import (
     RBF,
@@ -77,13 +76,6 @@ def test_several_classes_and_one_class():
     alike(MKLOneClass(KERNELS[:6], nu=0.2, tol=TOL, regularizer=2), X)
 
 
-def test_precomputed_kernels_and_weights():
-    S = KernelStack([RBF(g)(X) for g in (0.1, 1.0, 5.0)])
-    host = MKLClassifier("precomputed", tol=TOL).fit(S, label, sample_weight=1.0 + label)
-    card = MKLClassifier("precomputed", tol=TOL, device="torch").fit(S, label, sample_weight=1.0 + label)
-    assert card.objective_ == pytest.approx(host.objective_, rel=1e-5)
-
-
 def test_strings_are_compared_by_the_host_and_learned_on_the_device():
     words = ["".join(row) for row in rng.choice(list("ACGT"), size=(60, 12))]
     y = np.array(["AC" in w for w in words])
@@ -111,15 +103,6 @@ def test_decisions_are_computed_there(normalize, monkeypatch):
     np.testing.assert_allclose(there, model.decision_function(X[:50]), rtol=1e-11, atol=1e-11)
     model.predictor_.device = "cuda:17"  # a model that was unpickled elsewhere
     np.testing.assert_array_equal(model.decision_function(X[:50]), model.decision_function(X[:50]))
-
-
-def test_blocks_that_do_not_fit_are_computed_again():
-    kernels = KernelList.from_spec(KERNELS[:3], X)
-    roomy, narrow = (DeviceBank(kernels, X, device="cpu", dtype=float, memory_limit=m) for m in (None, 250_000))
-    assert all(part.base is not None for _, part in roomy.tiles.parts)
-    assert any(part.base is None for _, part in narrow.tiles.parts)
-    theta = np.array([0.2, 0.3, 0.5])
-    np.testing.assert_allclose(narrow.combined(theta), roomy.combined(theta), rtol=1e-6)
 
 
 MANY = rng.normal(size=(700, 4))

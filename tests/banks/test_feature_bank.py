@@ -7,10 +7,8 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 
-from manykernels import MKLClassifier
 from manykernels.banks.dense import DenseBank
 from manykernels.banks.features import FeatureBank
-from manykernels.banks.pairwise import PairwiseBank
 from manykernels.kernels import (
     RBF,
     Cosine,
@@ -114,13 +112,6 @@ def test_entries_that_stand_twice_count_as_their_sum(ordered):
         np.testing.assert_allclose(found.combined(np.ones(1)), whole.combined(np.ones(1)), atol=1e-12)
 
 
-def test_named_columns_are_found_wherever_they_stand():
-    bank, _, _ = bank_and_matrices("named columns")
-    cross, new, a = bank.predictor(np.arange(40)), frame(9, seed=2), np.ones((1, 40))
-    moved = new[WORDS[::-1]].assign(**{"w3": "no number"})
-    np.testing.assert_array_equal(cross.decision(moved, a, np.ones(3)), cross.decision(new, a, np.ones(3)))
-
-
 def test_rank_one_kernels_are_called_after_their_columns():
     texts = ["the car is red", "the ball is round", "red ball"]
     vectorizer = CountVectorizer()
@@ -134,29 +125,6 @@ def test_rank_one_kernels_are_called_after_their_columns():
     assert rank_one_kernels(2, view="text")[1].columns == ("text", [1])
     with pytest.raises(ValueError, match="no column"):
         rank_one_kernels([])
-
-
-def test_features_are_fitted_on_the_training_data_in_every_bank(tmp_path):
-    from manykernels import load
-
-    X, new = dense(), dense(9, seed=3)
-    kernel, y = Features(Nystroem(n_components=5, random_state=0)), np.where(dense()[:, 0] > 0, 1, -1)
-    phi = Nystroem(n_components=5, random_state=0).fit(X)
-    expected = phi.transform(new) @ phi.transform(X).T
-    kernels = KernelList.from_spec([kernel], X)
-    for bank in (
-        PairwiseBank(kernels, X, normalize=None, dtype=np.float64),
-        FeatureBank.from_list(kernels, X, normalize=None),
-    ):
-        np.testing.assert_allclose(bank.predictor(np.arange(40)).combined(new, np.ones(1)), expected, atol=1e-10)
-    model = MKLClassifier([kernel], solver="coordinate").fit(X, y)
-    model.save(tmp_path / "model.mk")
-    np.testing.assert_array_equal(load(tmp_path / "model.mk").decision_function(new), model.decision_function(new))
-    with pytest.raises(ValueError, match="a function.*pickle|cannot be saved"):
-        own = Features(Nystroem(kernel=np.dot, n_components=5, random_state=0))
-        MKLClassifier([own], solver="coordinate").fit(X, y).save(tmp_path / "never.mk")
-    with pytest.raises(ValueError, match="fit and transform"):
-        Features(3)(X)
 
 
 def test_what_has_no_features_or_is_too_large_is_left_to_others():

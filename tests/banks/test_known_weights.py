@@ -43,7 +43,7 @@ def test_a_sum_of_features_is_the_sum_of_matrices(regularizer, loss):
 
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "logistic"])
 def test_few_features_of_many_examples_take_few_steps(loss):
-    """Issue 13, point 4: descent over the examples ended above the gap after a thousand passes."""
+    """Descent over the examples ended above the gap after a thousand passes."""
     many = rng.normal(size=(1000, 5))
     y = many @ rng.normal(size=5) + rng.normal(size=1000)
     make, y = (MKLClassifier, y > 0) if loss == "logistic" else (MKLRegressor, y)

@@ -137,7 +137,7 @@ def test_new_strings_that_do_not_fit_are_refused():
 
 
 def test_sorted_words_count_beside_their_values():
-    """Issue 11, point 24: each word that occurs takes a value and a code of eight bytes."""
+    """Each word that occurs takes a value and a code of eight bytes."""
     places = make("spectrum", "sorted")[0].n_places
     enough = next(limit for limit in range(2**10, 2**20, 2**9) if linadd._max_values(limit) >= 2 * places)
     assert make("spectrum", "sorted", memory_limit=enough)[0].n_places == places
@@ -149,7 +149,7 @@ def test_sorted_words_count_beside_their_values():
 @pytest.mark.parametrize("store", ["map", "sorted", "hash"])
 @pytest.mark.parametrize("place", range(12))
 def test_an_unknown_letter_counts_wherever_it_stands_in_a_window(store, place):
-    """Issue 11, point 24: the window begins behind as many letters as it has."""
+    """The window begins behind as many letters as it has."""
     S = ["ACGTTGCAACGT"] * 2
     S[1] = S[1][:place] + "N" + S[1][place + 1 :]
     spec = [Spectrum(2, start=6, stop=10, unknown="ignore"), Spectrum(1, unknown="ignore")]

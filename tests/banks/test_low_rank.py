@@ -7,7 +7,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from manykernels import MKLClassifier, MKLOneClass, load
+from manykernels import MKLClassifier, load
 from manykernels.inspect import approximation_error
 from manykernels.kernels import (
     RBF,
@@ -17,7 +17,6 @@ from manykernels.kernels import (
     Linear,
     Nystroem,
     Polynomial,
-    RandomFeatures,
 )
 from manykernels.kernels.random_features import _directions
 from manykernels.strings import Spectrum
@@ -27,8 +26,6 @@ n = 700
 X = rng.normal(size=(n, 4))
 score = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=n)
 y = np.sign(score)
-SPECS = [RandomFeatures(RBF(gamma=g), 24, k) for k, g in enumerate((0.05, 0.3))]
-SPECS += [Nystroem(RBF(gamma=0.5), 20), Nystroem(Polynomial(2), 12, "uniform")]
 
 
 @pytest.mark.parametrize("how", ["rff", "nystroem"])
@@ -63,16 +60,6 @@ def test_strings_and_objects_have_landmarks():
     assert model.duality_gap_ <= 1e-3 and model.predict(sets).shape == (60,)
 
 
-def test_one_class_and_weights_of_examples():
-    model = MKLOneClass([RBF(gamma=0.2)], approximation="nystroem", rank=30).fit(X)
-    assert model.duality_gap_ <= model.tol
-    weight = np.where(X[:, 3] > 0, 1.0, 2.0)
-    twice = MKLClassifier(SPECS[:2], tol=1e-6, solver="coordinate", C=1.0).fit(X, y, sample_weight=weight)
-    copies = np.repeat(np.arange(n), weight.astype(int))
-    again = MKLClassifier(SPECS[:2], tol=1e-6, solver="coordinate", C=1.0).fit(X[copies], y[copies])
-    assert twice.objective_ == pytest.approx(again.objective_, rel=1e-5)
-
-
 def test_what_has_no_such_features_is_refused_by_name():
     with pytest.raises(ValueError, match=r"Polynomial\(\) has no random features.*Nystroem"):
         MKLClassifier([Polynomial()], approximation="rff").fit(X, y)
@@ -94,13 +81,6 @@ def test_random_directions_never_change():
     normal = [1.1790917024764143, -0.007506559610708436, -0.0007651920323549305]
     assert _directions(False, 2, 2, 7).ravel() == pytest.approx(cauchy, rel=1e-12)
     assert _directions(True, 2, 3, 7)[0] == pytest.approx(normal, rel=1e-9)
-
-
-def test_the_error_of_kernels_falls_with_the_rank():
-    K = RBF(gamma=0.2)(X)
-    for make in (lambda rank: RandomFeatures(RBF(gamma=0.2), rank), lambda rank: Nystroem(RBF(gamma=0.2), rank)):
-        errors = [np.linalg.norm(make(rank)(X) - K) for rank in (16, 64, 256)]
-        assert errors[2] < 0.7 * errors[1] < 0.7**2 * errors[0]
 
 
 def test_approximation_error_says_what_low_rank_costs():
@@ -171,11 +151,3 @@ def test_sums_that_are_not_quite_semidefinite_slow_a_fit_and_do_not_end_it(monke
     model = MKLClassifier([RBF(gamma=0.5), RBF(gamma=0.05)], **options).fit(X, y)
     assert any(broken) and model.duality_gap_ <= model.tol
     assert model.objective_ == pytest.approx(plain.objective_, rel=2e-3)
-
-
-@pytest.mark.parametrize("landmarks", ["k-means++", "uniform"])
-def test_landmarks_come_from_the_seed(landmarks):
-    """Issue 11, point 24."""
-    one, same, other = (Nystroem(RBF(0.5), 8, landmarks, seed).resolve(X).landmarks_ for seed in (1, 1, 2))
-    np.testing.assert_array_equal(one, same)
-    assert not np.array_equal(one, other)

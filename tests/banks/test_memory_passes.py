@@ -27,7 +27,7 @@ def test_copies_of_sub_blocks_are_made_only_where_they_fit():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_copy_of_a_few_kernels_pays_where_a_pass_reads_all(dtype):
-    """Issue 13, build point 4: of a stack (n, n, M) in this order, not only fewer rows make a copy worth it."""
+    """Of a stack (n, n, M) in this order, not only fewer rows make a copy worth it."""
     S = np.stack([RBF(g)(X[:90]) for g in np.geomspace(0.01, 3, 8)], axis=2).astype(dtype)
     bank, some, theta = DenseBank(S), np.array([1, 6]), np.array([0.3, 0.7])
     assert (

@@ -7,7 +7,7 @@ from manykernels import losses
 from manykernels.banks import DenseBank
 from manykernels.banks._vec_trick import PairOperator
 from manykernels.banks.pairs import PairBank
-from manykernels.kernels import RBF, Identity, KernelStack, Linear
+from manykernels.kernels import RBF, Identity, Linear
 from manykernels.pairs import Pairs, Pairwise
 from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
@@ -78,42 +78,6 @@ def test_the_vec_trick_is_the_matrix_between_all_pairs(name, normalize, combine)
     np.testing.assert_allclose(operator.multiply(V[:1]), V[:1] @ stack.combined(theta), atol=10 * size)
     np.testing.assert_allclose(operator.take(rows).array(), stack.combined(theta, rows, rows), atol=size)
     np.testing.assert_allclose(operator.diagonal(), np.diagonal(stack.combined(theta)), atol=size)
-
-
-@pytest.mark.filterwarnings("ignore:kernels without variance")
-@pytest.mark.parametrize("combine", COMBINE)
-@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
-def test_a_predictor_has_the_kernels_between_new_pairs_and_the_support(normalize, combine):
-    bank = bank_of(FULL, combine, normalize=normalize)
-    support = np.arange(1, len(FULL), 2)
-    predictor = bank.predictor(support)
-    predictor.check_state()
-    more = Pairs(
-        [(0, 0), (18, 3), (19, 12), (4, 12), (18, 12)], np.vstack([LEFT, LEFT[:3] + 1]), np.vstack([RIGHT, -RIGHT[:2]])
-    )
-    K = naive(more, FULL[support], combine)
-    if normalize == "spherical":
-        d, e = (np.einsum("mii->mi", naive(Z, None, combine)) for Z in (more, FULL[support]))
-        K = K / np.sqrt(d[:, :, None] * e[:, None])
-    K = K * bank.scale[:, None, None]
-    theta, A = np.linspace(0.1, 1, bank.M), rng.normal(size=(2, len(support)))
-    size = 1e-11 * np.abs(A).sum() * np.abs(K).max()
-    np.testing.assert_allclose(predictor.combined(more, theta), np.tensordot(theta, K, 1), atol=size)
-    np.testing.assert_allclose(predictor.parts(more, A, theta), np.einsum("m,mij,tj->tim", theta, K, A), atol=size)
-    np.testing.assert_allclose(predictor.decision(more, A, theta), np.einsum("m,mij,tj->ti", theta, K, A), atol=size)
-    G = predictor.gram(more, theta=theta)
-    assert G.shape == (5, 5) and np.linalg.eigvalsh(G).min() > -1e-9 * np.abs(G).max()
-
-
-def test_precomputed_kernels_of_the_objects_are_those_of_their_features():
-    left = KernelStack([k(LEFT) for k in KERNELS.left])
-    right = KernelStack([KERNELS.right[0](RIGHT), np.eye(len(RIGHT)), Linear()(RIGHT)])
-    given = Pairwise("precomputed", "precomputed").bank(Pairs(FULL.index, left, right))
-    own, theta = bank_of(FULL), np.linspace(0, 1, 6)
-    np.testing.assert_allclose(given.combined(theta), own.combined(theta), atol=1e-12)
-    support = np.arange(9)
-    parts = [b.predictor(support).combined(X, theta) for b, X in ((given, Pairs(FULL.index, left, right)), (own, FULL))]
-    np.testing.assert_allclose(*parts, atol=1e-12)
 
 
 @pytest.mark.parametrize("p", [1, 2])

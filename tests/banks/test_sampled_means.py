@@ -36,12 +36,12 @@ def second_cluster(rng):
     return X
 
 
-def banks(X, weights=None):
+def banks(X):
     """(bank from a sample, bank from all pairs)."""
     size = float(np.median(np.sum((X[:500] - X[500:1000]) ** 2, axis=1))) + 0.5
     kernels = [RBF(gamma=g / size) for g in (0.01, 0.3, 3.0)] + [Laplacian(gamma=size**-0.5), Linear(), Polynomial(2)]
     kernels = KernelList.from_spec(kernels, X)
-    return [PairwiseBank(kernels, X, weights=weights, n_jobs=1, normalize=how) for how in ("multiplicative", "exact")]
+    return [PairwiseBank(kernels, X, n_jobs=1, normalize=how) for how in ("multiplicative", "exact")]
 
 
 @pytest.fixture(autouse=True)
@@ -64,22 +64,6 @@ def test_the_error_of_a_scale_is_small(make, seed):
     np.testing.assert_allclose(
         1 / sampled.scale[same], 1 / exact.scale[same], atol=1e-6 * (exact.diagonals() / exact.scale[:, None]).max()
     )
-
-
-def test_most_kernels_of_usual_data_need_no_sums(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(N, 8))
-    monkeypatch.setattr(PairwiseBank, "_sums", None)  # would raise
-    bank = PairwiseBank(KernelList.from_spec([RBF(gamma=g) for g in (0.01, 0.1, 1.0)], X), X, n_jobs=1)
-    assert 0 < bank.scale_error.min() and bank.scale_error.max() < 1e-3
-
-
-def test_weights_count_as_copies():
-    rng = np.random.default_rng(1)
-    X, w = rng.normal(size=(N, 4)), rng.integers(0, 4, N).astype(float)
-    sampled, exact = banks(X, w)
-    assert sampled.scale_error.max() > 0
-    np.testing.assert_allclose(sampled.scale, exact.scale, rtol=1e-3)
-    assert np.abs(banks(X)[0].scale / exact.scale - 1).max() > 1e-3
 
 
 @pytest.mark.parametrize("normalize", [None, "spherical", "trace"])

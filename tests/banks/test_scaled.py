@@ -44,7 +44,7 @@ def test_scales_of_all_examples_hold_for_some(name, normalize):
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ["stack", "table"])
 def test_a_spherical_kernel_has_diagonals_of_1_in_every_unit(name):
-    """Issue 11: 1 / k(x, x) is infinite for k(x, x) = 1e-310, and so were the diagonals."""
+    """1 / k(x, x) is infinite for k(x, x) = 1e-310, and so were the diagonals."""
     X = 1e-155 * np.random.default_rng(0).normal(size=(20, 3))
     K = X @ X.T
     assert K.max() < 1e-308

@@ -1,4 +1,4 @@
-"""One pass over a stack sees every pair: its sums are exact, and no skew goes unnoticed. Issue 11, point 24."""
+"""One pass over a stack sees every pair: its sums are exact, and no skew goes unnoticed."""
 
 import numpy as np
 import pytest

@@ -1,19 +1,17 @@
-"""Kernels of the mismatches of windows: pairs by bits, products by tables of all words, decisions (issue 14)."""
+"""Kernels of the mismatches of windows: pairs by bits, products by tables of all words, decisions."""
 
-import pickle
 from itertools import product
 
 import numpy as np
 import pytest
 from naive_strings import matrix, reverse_complement
 
-import manykernels
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.banks import PairwiseBank, choice, explicit
 from manykernels.banks.joined import JoinedBank
 from manykernels.banks.words import tables
 from manykernels.banks.words.tables import TableBank
-from manykernels.kernels import RBF, KernelList
+from manykernels.kernels import KernelList
 from manykernels.sequences import Alphabet
 from manykernels.solvers import checkpoint_file
 from manykernels.strings import GappedKmer, Mismatch, Spectrum, _words
@@ -72,57 +70,9 @@ def test_a_table_is_multiplied_with_the_matrix_of_mismatches(size, length):
     np.testing.assert_allclose(table.multiply(v, 1), C @ v, atol=1e-12 * np.abs(C).sum(axis=1).max())
 
 
-KERNELS = [GappedKmer(6, 4), GappedKmer(5, 3, d=1, filter="truncated", start=3), Mismatch(4, 1)]
-
-
-@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
-@pytest.mark.parametrize("both", [False, True])
-def test_decisions_are_those_of_the_kernel_values(both, normalize):
-    """Three classes, a kernel on numbers beside those on words, unknown letters where a window needs no whole words."""
-    options = dict(reverse_complement=both, unknown="ignore")
-    kernels = [(f"s{k}", kernel.set_params(**options), "s") for k, kernel in enumerate(KERNELS)]
-    kernels += [("counts", Spectrum((2, 4), **options), "s"), ("x", RBF(gamma=0.5), "x")]
-    rng = np.random.default_rng(0)
-    X = {"s": texts(rng.integers(20, 90, 60), "ACGT" * 9 + "N"), "x": rng.normal(size=(60, 2))}
-    new = {"s": texts(rng.integers(4, 90, 9), "ACGT" * 9 + "N", 1), "x": rng.normal(size=(9, 2))}
-    model = MKLClassifier(kernels, C=1.0, normalize=normalize).fit(X, np.arange(60) % 3)
-    parts = model.decision_parts(new)
-    K = np.array([kernel(new["s"], X["s"]) for _, kernel, _ in kernels[:4]])
-    predictor = model.predictor_
-    support = model.support_
-    for m, value in enumerate(K):
-        if normalize == "spherical":
-            own = [np.sqrt(kernels[m][1].diag(z)) for z in (new["s"], X["s"])]
-            value = np.divide(value, np.outer(*own), out=np.zeros_like(value), where=np.outer(*own) > 0)
-        want = value[:, support] @ model.dual_coef_.T * model.kernel_weights_[:, m] * predictor.scale[m]
-        np.testing.assert_allclose(parts[..., m], want, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(model.decision_function(new), parts.sum(axis=2) + model.intercept_, atol=1e-9)
-    again = pickle.loads(pickle.dumps(model)).decision_function(new)
-    np.testing.assert_array_equal(again, model.decision_function(new))
-
-
 def motif(n, length=60, seed=0):
     X, y = texts([length] * n, seed=seed), np.arange(n) % 2
     return [x[:20] + "GATTACA" + x[27:] if label else x for x, label in zip(X, y, strict=True)], y
-
-
-@pytest.mark.parametrize("loss", ["hinge", "logistic"])
-def test_products_and_pairs_give_the_same_model(loss, monkeypatch, tmp_path):
-    monkeypatch.setattr(explicit, "MAX_BUILT_EXAMPLES", 10)
-    X, y = motif(80)
-    kernels = [GappedKmer(6, 4, reverse_complement=True), Mismatch(5, 1, reverse_complement=True)]
-    options = dict(C=0.5, loss=loss, tol=1e-5, normalize="spherical")
-    pairs = MKLClassifier(kernels, features="never", **options).fit(X, y)
-    monkeypatch.setattr(tables, "PRODUCTS", 0)
-    products = MKLClassifier(kernels, **options).fit(X, y)
-    assert isinstance(products.predictor_.bank, TableBank) and products.duality_gap_ <= 1e-5
-    np.testing.assert_allclose(products.kernel_weights_, pairs.kernel_weights_, atol=0.01)
-    new = motif(20, seed=1)[0]
-    np.testing.assert_allclose(products.decision_function(new), pairs.decision_function(new), atol=0.01)
-    products.save(tmp_path / "model.mk")
-    np.testing.assert_array_equal(
-        manykernels.load(tmp_path / "model.mk").decision_function(new), products.decision_function(new)
-    )
 
 
 def test_a_mixture_with_spectra_is_multiplied_with_too(monkeypatch):
@@ -145,20 +95,14 @@ def test_many_examples_are_multiplied_with_and_few_compared():
     assert tables.tables_pay(long, 2000, 1000) and tables.tables_pay(short, 1000, 100)
 
 
-def test_kernels_of_equal_windows_keep_their_own_weights():
-    X = texts([40, 40, 40, 40, 40])
-    kernels = [GappedKmer(5, 3, centre=centre) for centre in ((50, 5), (3, 40), None)]
-    kernels = KernelList.from_spec(kernels, X)
-    products = TableBank.from_list(kernels, X, normalize=None).products(np.eye(5), np.arange(5))
-    for m, kernel in enumerate(kernels.kernels):
-        np.testing.assert_allclose(products[:, m], kernel(X), rtol=1e-10)
-
-
-def test_kernels_on_other_parts_of_the_sequences_keep_their_own_windows():
-    """Issue 11, point 24. They begin at one place and end at another, or the reverse."""
+@pytest.mark.parametrize("kernels", [
+    [GappedKmer(5, 3, centre=centre) for centre in ((50, 5), (3, 40), None)],
+    [kind(5, 1, *part) for kind in (Mismatch, GappedKmer) for part in ((2, 20), (2, 30), (5, 30))],
+], ids=["weights", "parts"])  # fmt: skip
+def test_kernels_keep_their_own_weights_and_parts_of_the_sequences(kernels):
+    """Parts begin at one place and end at another, or the reverse."""
     X = texts([40] * 5)
-    parts = [(2, 20), (2, 30), (5, 30)]
-    kernels = KernelList.from_spec([kind(5, 1, *part) for kind in (Mismatch, GappedKmer) for part in parts], X)
+    kernels = KernelList.from_spec(kernels, X)
     products = TableBank.from_list(kernels, X, normalize=None).products(np.eye(5), np.arange(5))
     for m, kernel in enumerate(kernels.kernels):
         np.testing.assert_allclose(products[:, m], kernel(X), rtol=1e-10)
@@ -177,7 +121,7 @@ def test_unknown_letters_of_a_gapped_kernel_are_not_looked_up_in_tables():
     found = bank.vectors_of(a).at(bank.kernels.views(new), np.ones(1))
     K = matrix(kernel, new, X)
     np.testing.assert_allclose(found, K @ a, rtol=1e-10)
-    bank = TableBank.from_list(KernelList.from_spec([kernel], X), X, normalize="spherical")  # issue 11, point 24
+    bank = TableBank.from_list(KernelList.from_spec([kernel], X), X, normalize="spherical")
     found = bank.vectors_of(a).at(bank.kernels.views(new), np.ones(1))
     cosines = K / np.sqrt(np.outer(kernel.diag(new), kernel.diag(X)))
     np.testing.assert_allclose(found, bank.scale * (cosines @ a), rtol=1e-10)
@@ -185,7 +129,7 @@ def test_unknown_letters_of_a_gapped_kernel_are_not_looked_up_in_tables():
 
 @pytest.mark.parametrize("kernel", [Spectrum(3), GappedKmer(4, 2)], ids=repr)
 def test_a_predictor_answers_for_the_coefficients_that_it_is_asked_for(kernel):
-    """Issue 11, point 24. Sums over words stay for the next call, which may have others."""
+    """Sums over words stay for the next call, which may have others."""
     X, new = texts([20] * 12), texts([20] * 4, seed=1)
     predictor = PairwiseBank(KernelList.from_spec([kernel], X), X, normalize=None).predictor(np.arange(12))
     for A in np.random.default_rng(0).normal(size=(3, 2, 12)):
@@ -193,18 +137,8 @@ def test_a_predictor_answers_for_the_coefficients_that_it_is_asked_for(kernel):
             np.testing.assert_allclose(predictor.decision(new, A, [1.0]), A @ kernel(X, new), rtol=1e-9)
 
 
-@pytest.mark.parametrize("kernel", [GappedKmer(6, 4), Mismatch(5, 1)], ids=repr)
-def test_both_strands_have_the_same_decision_to_the_last_bit(kernel):
-    X, y = motif(50)
-    new = texts([33, 40, 57, 80], seed=3)
-    for features in ("never", "auto"):
-        model = MKLClassifier(kernel.set_params(reverse_complement=True), C=1.0, features=features).fit(X, y)
-        other = [reverse_complement(x) for x in new]
-        np.testing.assert_array_equal(model.decision_function(new), model.decision_function(other))
-
-
 def test_smooth_losses_are_multiplied_with_from_fewer_examples_on(monkeypatch):
-    """Issue 14, Build 9: they take fewer products than the hinge loss, unless C is chosen among several."""
+    """They take fewer products than the hinge loss, unless C is chosen among several."""
     kernels = [GappedKmer(10, 6, reverse_complement=True)]
     assert not tables.tables_pay(kernels, 1500, 100) and tables.tables_pay(kernels, 1500, 100, smooth=True)
     asked = []
@@ -223,7 +157,7 @@ def test_smooth_losses_are_multiplied_with_from_fewer_examples_on(monkeypatch):
     "kernel", [GappedKmer(5, 3), GappedKmer(6, 4, d=1, filter="truncated"), Mismatch(5, 1)], ids=repr
 )
 def test_sequences_of_few_windows_have_the_same_size_as_among_long_ones(kernel, both):
-    """Issue 14, Build 4: all words of deltaSVM are such sequences."""
+    """All words of deltaSVM are such sequences."""
     kernel = kernel.set_params(reverse_complement=both, unknown="ignore")
     X = [*texts([1, 4, 5, 6, 7, 8, 8, 8], "ACGT" * 6 + "N"), "ACGCGT", "AAAAAA"]
     long = kernel.diag([*X, *texts([90])])
@@ -247,7 +181,7 @@ def test_what_is_asked_once_of_few_sequences_needs_no_table_of_all_words(monkeyp
 
 
 def test_a_checkpoint_and_the_progress_follow_the_steps_within_the_one_inner_problem(tmp_path, monkeypatch):
-    """Issue 18: one kernel is one inner problem, and the first state was written at its end: nothing was saved."""
+    """One kernel is one inner problem, and the first state was written at its end: nothing was saved."""
     monkeypatch.setattr(explicit, "MAX_BUILT_EXAMPLES", 10)
     monkeypatch.setattr(tables, "PRODUCTS", 0)
     monkeypatch.setattr(checkpoint_file, "WRITE_INTERVAL", 0.0)

@@ -33,6 +33,7 @@ from manykernels.kernels import (
     Nystroem,
     Polynomial,
     RandomFeatures,
+    Tanimoto,
 )
 from manykernels.losses import Hinge
 from manykernels.problem import Problem
@@ -54,6 +55,10 @@ NUMBERS = [
     RBF(gamma=0.3), ("one column", RBF(gamma=2.0), [1]), ("flat", Linear(), [4]), Polynomial(degree=2, gamma=0.5),
     Laplacian(gamma=0.2), 0.5 * RBF(gamma=1.0) + Cosine(), ("pair", Linear(), [0, 2]),
 ]  # fmt: skip
+KINDS = [
+    *(RBF(g) for g in (0.01, 0.1, 0.5, 1.0, 3.0)), Chi2(0.5), HistogramIntersection(), Tanimoto(), RBF(0.1) * Linear(),
+    RBF(0.1) + RBF(0.2), ("two", Linear(), [1, 2]),
+]  # fmt: skip
 FEATURES = [Linear(), ("flat", Linear(), [4]), ("pair", Linear(), [0, 2]), ("cos", Cosine(), [1, 2, 3])]
 LOW = [
     RandomFeatures(RBF(gamma=0.3), 16), ("one column", RandomFeatures(Laplacian(gamma=2.0), 8), [1]),
@@ -68,6 +73,8 @@ FAR = [
 ]  # fmt: skip
 GAPPED = [
     GappedKmer(5, 3, **any_letter), GappedKmer(4, 4, start=-9, **any_letter), Mismatch(4, 1, **any_letter),
+    *(GappedKmer(5, 3, d=1, filter=rule, reverse_complement=rule == "full", **any_letter)
+      for rule in ("counts", "full", "truncated")),
     Spectrum((1, 4), start=2, stop=-3, **any_letter),
 ]  # fmt: skip
 ANYWHERE = [Spectrum(2, **any_letter), Spectrum((1, 3), **any_letter), Degree(2, **any_letter)]
@@ -165,6 +172,9 @@ BANKS = {  # kernels, data, how to make the bank, the precision of its values
     "on the fly": on_the_fly(NUMBERS, X, f8),
     "on the fly, float32": on_the_fly(NUMBERS, X, f4),
     "on the fly, CSR": on_the_fly([RBF(gamma=0.3), *FEATURES], csr_array(thin), f8),
+    "on the fly, every kind": on_the_fly(KINDS, np.abs(X), f8),
+    "on the fly, every kind, float32": on_the_fly(KINDS, np.abs(X), f4),
+    "on the fly, windows": on_the_fly(WINDOWS, words, f8),
     "on the fly, words": on_the_fly([*FLAT, *NEAR, *ANYWHERE], words, f8),
     "on the fly, words, float32": on_the_fly([*FLAT, *NEAR, *ANYWHERE], words, f4),
     "features": explicit(FeatureBank, FEATURES, X),

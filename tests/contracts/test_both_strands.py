@@ -1,4 +1,4 @@
-"""What every kernel of both strands promises, in every bank and store (issue 14, point 1)."""
+"""What every kernel of both strands promises, in every bank and store."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def test_every_store_counts_the_words_of_both_strands(kernel, alphabet, letters,
 
 
 def test_long_words_of_both_strands_that_are_their_own_opposites_count_twice_alone():
-    """Issue 11, point 24. The others of the sequence count once; so many words are sorted, not looked up."""
+    """The others of the sequence count once; so many words are sorted, not looked up."""
     own, kernel = "ACGTATACGT", ms.Spectrum(10, reverse_complement=True)
     X = ["GGA" + own + "CCATTGA", "TTGACCATGCATTTGACCATGCA", own]
     bank = WordBank.from_list(KernelList.from_spec([kernel], X), X, normalize=None)

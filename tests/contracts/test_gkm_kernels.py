@@ -1,4 +1,4 @@
-"""The kernels of gkm-SVM and LS-GKM: GappedKmer with d, filter and gamma (issue 14, point 2)."""
+"""The kernels of gkm-SVM and LS-GKM: GappedKmer with d, filter and gamma."""
 
 import json
 from itertools import product
@@ -13,8 +13,6 @@ from sklearn.base import clone
 import manykernels
 from manykernels import MKLClassifier
 from manykernels._state import TAGS
-from manykernels.banks.words.linadd import WordBank
-from manykernels.kernels import KernelList
 from manykernels.sequences import Alphabet
 from manykernels.strings import GappedKmer, word_table
 
@@ -88,7 +86,7 @@ def test_weights_towards_the_centre_equal_their_definition(options, alphabet, le
 
 @pytest.mark.parametrize("sizes", [(10, 2), (14, 2), (10, 3)], ids=str)
 def test_windows_of_many_mismatches_are_weighted_too(sizes):
-    """Issue 11, point 24. Seven, eight and twelve mismatches lie in groups of four of their own."""
+    """Seven, eight and twelve mismatches lie in groups of four of their own."""
     X, kernel = ["ACGTTGCATGGACCATTG", "CCGGTTAACAGTCATGCA", "ACCATGAAGTCC"], GappedKmer(*sizes, centre=(7, 1.5))
     assert_allclose(kernel(X), matrix(kernel, X), rtol=1e-12)
 
@@ -118,23 +116,6 @@ def test_states_without_weights_of_windows_are_read():
     assert TAGS["kernel/gapped_kmer", 2].from_state(state).get_params() == GappedKmer(5, 3, d=1).get_params()
 
 
-@pytest.mark.parametrize("store", ["auto", "map", "sorted"])
-@pytest.mark.parametrize("both", [False, True])
-@every_rule
-def test_exact_stores_give_the_filters(rule, both, store):
-    X, new, rows = texts(9), texts(5, seed=1), np.arange(9)
-    kernel = GappedKmer(5, 3, d=1, filter=rule, reverse_complement=both)
-    bank = WordBank.from_list(KernelList.from_spec([kernel], X), X, store=store, normalize=None)
-    a, one, K = np.random.default_rng(0).normal(size=9), np.ones(1), kernel(X)
-    vectors = bank.vectors()
-    vectors.add(rows, np.zeros(9), a)
-    assert_allclose(bank.block(rows, one), K, rtol=1e-11, atol=1e-11)
-    assert_allclose(bank.diagonals()[0], np.diag(K), rtol=1e-11, atol=1e-11)
-    assert_allclose(vectors.outputs(rows, one, a), K @ a, rtol=1e-9, atol=1e-9)
-    assert_allclose(vectors.at(bank.kernels.views(new), one), kernel(new, X) @ a, rtol=1e-9, atol=1e-9)
-    assert_allclose(vectors.q[0], a @ K @ a, rtol=1e-9)
-
-
 @pytest.mark.parametrize("d", [0, 1, 2])
 @every_rule
 def test_the_nearest_kernel_has_the_smallest_eigenvalue_zero_where_theirs_is_negative(rule, d):
@@ -159,7 +140,7 @@ def test_their_default_is_indefinite_and_four_mismatches_are_not():
 @pytest.mark.parametrize("both", [False, True])
 @pytest.mark.parametrize("words", [32, 0], ids=["indefinite", "definite"])
 def test_their_kernel_is_fitted_where_its_matrix_is_positive_definite(words, both, pairs, monkeypatch):
-    """Issue 18: equal sequences, and those without a word, do not count."""
+    """Equal sequences, and those without a word, do not count."""
     monkeypatch.setattr(word_table, "PAIRS", pairs)
     others = [text + text[::-1] for text in texts(20) if len(text) > 4]
     X = ["".join(word) for word in product("AC", repeat=5)][:words] + others

@@ -78,6 +78,6 @@ def test_weights_ignore_scale_and_follow_permutations(omega):
 @pytest.mark.parametrize("p", [4 / 3, 2.0, 5.0])
 @pytest.mark.filterwarnings("ignore:overflow")  # solve() silences it
 def test_the_curvature_of_the_conjugate_at_0_does_not_divide_by_0(p):
-    """Issue 11: a fit from a = 0 raised a ZeroDivisionError."""
+    """A fit from a = 0 raised a ZeroDivisionError."""
     d, e = regularizers.LpNorm(p).conjugate_curvature(np.zeros(3))
     assert not np.isnan(d).any() and not np.isnan(e).any()

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from agreement import assert_agree
 from sklearn.base import clone
 
 from manykernels import losses
@@ -10,32 +9,7 @@ from manykernels.banks import DenseBank
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockNorm, ElasticNet, EmpiricalBayes, LpNorm
 from manykernels.solvers import SOLVERS, Level, Solver, best_for, solve
-from problems import costs, make, partner, small_problem
-
-CONVEX = [name for name in SOLVERS if name != "mackay" and not SOLVERS[name].explicit]  # those take no matrices
-every = pytest.mark.parametrize("name", CONVEX)
-
-
-@every
-@pytest.mark.parametrize("intercept", [True, False])
-def test_several_outputs_share_the_weights_of_the_default_solver(name, intercept):
-    Ks, y = make(2, n=24)
-    Y = np.stack([y, np.where(Ks[1][:, 0] > 0, 1.0, -1.0), -y])
-    bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
-    problem = Problem(bank, Y, losses.get("squared_hinge"), partner(name), 1.0, intercept)
-    one, auto = solve(problem, name, tol=1e-5, max_iter=5000), solve(problem, tol=1e-7)
-    assert one.a.shape == Y.shape
-    assert_agree(problem, one, auto)
-
-
-@every
-def test_kernels_without_variance_have_no_weight(name):
-    Ks, y = make(7, n=40)
-    Ks = np.insert(Ks, 2, 1.0, axis=0)
-    with pytest.warns(UserWarning, match="without variance|no variance|left out"):
-        bank = DenseBank(np.moveaxis(Ks, 0, 2))
-    s = solve(Problem(bank, y, losses.get("hinge"), partner(name), 1.0), name, tol=1e-3)
-    assert s.converged and s.theta.shape == (5,) and s.theta[2] == 0 and s.theta.sum() > 0
+from problems import make, small_problem
 
 
 @pytest.mark.parametrize("name", ["level", "silp", "sip"])
@@ -114,37 +88,6 @@ def test_a_solver_is_its_parameters(name):
         solver.set_params(colour=1)
 
 
-def test_costs_of_zero_leave_an_example_out_of_every_solver():
-    Ks, y = make(10, n=40)
-    bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
-    few = DenseBank(np.moveaxis(Ks[:, :30, :30], 0, 2), normalize=None)
-    c = costs(losses.get("hinge"), 40, 1.0)
-    c[30:] = 0
-    for name in CONVEX:
-        one = solve(Problem(bank, y, losses.get("hinge"), partner(name), c), name, tol=1e-5, max_iter=5000)
-        two = solve(Problem(few, y[:30], losses.get("hinge"), partner(name), 1.0), name, tol=1e-5, max_iter=5000)
-        assert one.converged and not one.a[:, 30:].any()
-        assert one.primal == pytest.approx(two.primal, rel=2e-5), name
-
-
-@every
-@pytest.mark.parametrize("change", ["intercept", "cost", "labels", "loss", "regularizer"])
-def test_a_warm_start_from_another_problem_is_made_feasible(name, change):
-    problem, Ks, y = small_problem("hinge", partner(name), seed=11, n=40)
-    others = {
-        "intercept": dict(intercept=False),
-        "cost": dict(c=10.0),
-        "labels": dict(Y=-y),
-        "loss": dict(loss=losses.get("squared")),
-        "regularizer": dict(regularizer=LpNorm(1)),
-    }
-    parts = dict(bank=problem.bank, Y=y, loss=problem.loss, regularizer=problem.regularizer, c=1.0, intercept=True)
-    warm = solve(Problem(**parts | others[change]), tol=1e-4)
-    s, truth = solve(problem, name, tol=1e-4, warm=warm, max_iter=5000), solve(problem, tol=1e-7)
-    assert s.converged and abs(s.a.sum()) < 1e-6
-    assert s.dual <= truth.primal * (1 + 1e-7) and s.primal == pytest.approx(truth.primal, rel=2e-4)
-
-
 def test_a_point_that_is_not_feasible_proves_nothing():
     problem, Ks, _ = small_problem("hinge", LpNorm(2), n=30)
     a = np.where(problem.Y > 0, 0.5, 0.0)
@@ -154,7 +97,7 @@ def test_a_point_that_is_not_feasible_proves_nothing():
 
 
 def test_the_mean_of_targets_is_no_unit_of_a_gap():
-    """Issue 11, point 24. The intercept takes it up; a gap in the unit of its square would be small at once."""
+    """The intercept takes it up; a gap in the unit of its square would be small at once."""
     near, _, y = small_problem("squared", LpNorm(2))
     far = Problem(near.bank, y + 1e8, near.loss, LpNorm(2), near.c)
     one, other = (solve(problem, tol=1e-6) for problem in (near, far))
@@ -167,7 +110,7 @@ def test_problems_are_checked_by_name():
     bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
     for options, message in (
         (dict(Y=y, c=-1.0), "c must be"),
-        (dict(Y=y, c=np.where(y > 0, 1.0, np.inf)), "c must be finite"),  # issue 11, point 24
+        (dict(Y=y, c=np.where(y > 0, 1.0, np.inf)), "c must be finite"),
         (dict(Y=(y > 0).astype(float)), r"\+1 or -1"),
         (dict(Y=y, loss=losses.get("level_set")), "intercept=False"),
         (dict(Y=y[:5]), "5 examples"),

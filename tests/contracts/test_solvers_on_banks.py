@@ -111,41 +111,6 @@ def test_the_history_tells_the_way_and_its_gap_never_rises(name, kind):
 
 
 @sample(2)
-def test_runs_cut_short_are_honest_and_longer_ones_have_better_bounds(name, kind):
-    problem, best = posed(name, kind)[0], truth(partner(name), kind)
-    before = None
-    for max_iter in (1, 3):
-        s = solve(problem, name, tol=1e-6, max_iter=max_iter)
-        reached = any(record["gap"] <= 1e-6 for record in s.history[:max_iter])
-        assert s.n_iter <= max_iter + (2 if name == "chunking" and reached else 0)  # it confirms a gap
-        assert s.converged == (s.gap <= 1e-6)
-        assert_honest(*posed(name, kind), s, rounding(kind))
-        near = 1e-6 * best.primal
-        assert s.dual <= best.primal + near and best.dual <= s.primal + near
-        if before is not None and name != "primal":  # a run of `primal` has one certificate, that of its last place
-            assert s.primal <= before.primal + near and s.dual >= before.dual - near
-        before = s
-
-
-@sample(1)
-def test_an_interrupt_gives_the_best_point_so_far(name, kind):
-    told = []
-
-    def stop(record):
-        told.append(record)
-        if len(told) == 2:  # once: no other solver goes on
-            raise KeyboardInterrupt
-
-    s = solve(posed(name, kind)[0], name, tol=0, callback=stop)
-    assert s.interrupted and s.theta.any() and s.converged == (s.gap == 0)
-    assert_honest(*posed(name, kind), s, rounding(kind))
-    certified = [r for r in s.history if r["certified"]]
-    near = rounding(kind) * abs(s.primal)
-    assert s.primal <= min(r["primal"] for r in certified) + near
-    assert s.dual >= max(r["dual"] for r in certified) - near
-
-
-@sample(2)
 def test_a_warm_start_from_the_solution_needs_hardly_a_step(name, kind):
     problem, best = posed(name, kind)[0], truth(partner(name), kind)
     s = solve(problem, name, tol=2 * TOL.get(name, 1e-3), warm=best)
