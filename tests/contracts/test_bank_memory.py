@@ -11,7 +11,7 @@ from manykernels.kernels import matrix_files
 
 LIMIT, SLACK = 1_000_000, 600_000  # SLACK: tables of float32 exponentials, and the objects of Python
 TIMES = 12  # so often the data of the contract
-OTHERS = "device", "low rank, float32", "every kind"  # the second has a limit of its own, the last takes no negative noise
+OTHERS = "device", "low rank, float32", "every kind"  # with a limit of its own; without negative noise
 KINDS = [name for name in BANKS if not any(other in name for other in OTHERS)]
 
 
