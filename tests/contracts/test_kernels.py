@@ -152,25 +152,3 @@ def test_callables_and_gaussian_process_kernels_are_wrapped():
         mk.as_kernel(3)
     with pytest.raises(ValueError, match="shape"):
         mk.as_kernel(lambda A, B: A)(X, Y)
-
-
-def test_normalisations_of_matrices():
-    K = mk.Polynomial(2)(X)
-    C = np.eye(12) - 1 / 12
-    assert np.trace(C @ mk.multiplicative(K) @ C) / 12 == pytest.approx(1)
-    assert np.diag(mk.trace(K)).mean() == pytest.approx(1)
-    assert_allclose(np.diag(mk.spherical(K)), 1)
-    w = np.arange(12) % 3
-    copies = np.ix_(np.repeat(np.arange(12), w), np.repeat(np.arange(12), w))
-    assert_allclose(mk.multiplicative(K, w)[copies], mk.multiplicative(K[copies]))
-
-
-def test_alignment_is_one_with_itself_and_centred_alignment_forgets_constants():
-    y = np.sign(X[:, 0] - np.median(X[:, 0]))
-    K = np.outer(y, y)
-    assert mk.alignment(K, y) == pytest.approx(1)
-    assert mk.alignment(K, K) == pytest.approx(1)
-    L = mk.RBF(1.0)(X)
-    assert mk.alignment(L, y, centered=True) == pytest.approx(mk.alignment(L + 5, y, centered=True))
-    assert mk.alignment(L, y) == pytest.approx((y @ L @ y) / (np.linalg.norm(L) * len(y)))
-    assert_allclose(mk.target_alignments(np.array([K, L]), y), [1, mk.alignment(L, y)])

@@ -8,7 +8,6 @@ from scipy.spatial.distance import cdist
 
 from manykernels import Views
 from manykernels.banks import PairwiseBank
-from manykernels.banks.choice import explicit_bank
 from manykernels.kernels import RBF, Identity, KernelList, Laplacian, Linear, Nystroem, On, Polynomial, nystroem
 from manykernels.kernels._scaled import median_between
 from manykernels.kernels.spec import KernelSpec
@@ -168,10 +167,6 @@ def test_the_kernels_of_a_list_are_those_of_its_columns_and_examples(holder, wei
         np.testing.assert_allclose(
             dense[has > 0], x[n:][:, seen[m]][has > 0]
         )  # the columns in the order of the request
-    few = kernels.part([5, 4])
-    assert few.names == ["k5", "k4"] and few.n_views == 2
-    small = PairwiseBank(few, train, normalize=None, dtype=np.float64).matrices()
-    np.testing.assert_allclose(small, K[[5, 4]], **tol)
     which = [4, 0, 2]
     part = kernels.part(which)
     assert part.names == ["k4", "k0", "k2"] and part.n_views == 3 and part.M == 3
@@ -181,15 +176,6 @@ def test_the_kernels_of_a_list_are_those_of_its_columns_and_examples(holder, wei
     rows, A = np.array([1, 5, 6, 10]), rng.normal(size=(1, 4))
     found = bank.predictor(rows).parts(later, A, theta)[0]
     np.testing.assert_allclose(found, np.einsum("mij,j,m->im", N[which][:, :, rows], A[0], theta), **tol)
-    # linear kernels of several columns, of one view each, in one table
-    lines = [("a", Linear(), columns[0], *zero), ("b", Linear(), plain), ("c", Linear(), columns[1], *zero)]
-    bank = explicit_bank(KernelList.from_spec(lines, train), train, normalize=None)
-    z = [np.where(np.isnan(x[:, cols]).any(axis=1, keepdims=True), 0.0, x[:, cols]) for cols in ([4, 0], [1], [3, 2])]
-    expected = np.stack([one[:n] @ one[:n].T for one in z])
-    if bank is not None:
-        np.testing.assert_allclose(
-            bank.products(np.eye(n)[:3], np.arange(n)), expected[:, :, :3].transpose(2, 0, 1), **tol
-        )
 
 
 def test_priors_exempt_kernels_and_scales_go_with_their_kernels():
@@ -312,9 +298,3 @@ def test_an_example_lacks_a_view_without_its_row_and_one_with_a_gap_in_it(order)
     A = rng.normal(size=(1, 10))
     found = bank.predictor(np.arange(10)).parts(new, A, np.ones(4))[0]
     np.testing.assert_allclose(found, np.einsum("ijm,j->im", K[10:], A[0]), atol=1e-12)
-    lines = KernelList.from_spec([("v", Linear(), "v", "zero"), ("u", Linear(), "u", "zero")], train)
-    bank = explicit_bank(lines, train, normalize=None)
-    L = np.array([[[value(name, every, Linear(), None, i, j) for name in "vu"] for j in ids[:10]] for i in ids])
-    np.testing.assert_allclose(bank.products(np.eye(10), np.arange(10)), L[:10].transpose(1, 2, 0), atol=1e-12)
-    found = bank.predictor(np.arange(10)).parts(new, A, np.ones(2))[0]
-    np.testing.assert_allclose(found, np.einsum("ijm,j->im", L[10:], A[0]), atol=1e-12)

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import manykernels
 from manykernels import KernelStack, MKLClassifier, MKLRegressor
-from manykernels.kernels import RBF, Constant, HistogramIntersection, Linear, multi_task, multi_task_stack
+from manykernels.kernels import RBF, Linear, multi_task, multi_task_stack
 from manykernels.strings import Spectrum
 
 BASES = [("rbf", RBF(gamma=0.3)), ("line", Linear(), [0, 1])]
@@ -114,21 +114,6 @@ def test_precomputed_stacks(data, one_parameter):
         given.fit(stack, y, task=task)
     with pytest.raises(ValueError, match="train_task has shape"):
         multi_task_stack(S, task, task[:9])
-
-
-def test_kernels_that_are_called_share_out_too(data):
-    X, y, task, _ = data
-
-    def product(A, B):
-        return A @ B.T
-
-    for one_parameter in (False, True):
-        called, known = (
-            MKLClassifier(multi_task([k], one_parameter), tol=1e-6).fit(X, y, task=task) for k in (product, Linear())
-        )
-        np.testing.assert_allclose(called.decision_function(X, task), known.decision_function(X, task), atol=1e-3)
-    histograms = multi_task([HistogramIntersection(), Constant()], one_parameter=True)
-    assert MKLClassifier(histograms).fit(np.abs(X), y, task=task).duality_gap_ <= 1e-3
 
 
 def test_frames_views_missing_sources_and_weights(data):

@@ -52,22 +52,6 @@ def test_pairs_cross_validate_and_search():
     assert model.kernel_names_[model.kernel_weights_.argmax()] == "line × flat"
 
 
-def test_a_classifier_tells_pairs_of_new_objects():
-    model = MKLClassifier(Pairwise(Linear(), Linear()), loss="logistic", C=10.0).fit(X, y > 0)
-    new = Pairs.grid(np.vstack([LEFT, rng.normal(size=(6, 3))]), np.vstack([RIGHT, rng.normal(size=(5, 2))]))
-    new = new[(new.index[:, 0] >= 14) & (new.index[:, 1] >= 10)]
-    truth = np.outer(new.left[14:, 0], new.right[10:, 1]).ravel() > 0
-    assert len(new) == 30 and model.score(new, truth) > 0.7
-    assert model.predict_proba(new).shape == (30, 2)
-
-
-def test_cartesian_kernels_know_nothing_of_two_new_objects():
-    model = MKLRegressor(Pairwise(KERNELS.left, KERNELS.right, "cartesian"), loss="squared", fit_intercept=False)
-    model.fit(X[(X.index[:, 0] < 10) & (X.index[:, 1] < 7)], y[(X.index[:, 0] < 10) & (X.index[:, 1] < 7)])
-    both, one = (model.predict(X[(X.index[:, 0] >= 10) & new]) for new in (X.index[:, 1] >= 7, X.index[:, 1] < 7))
-    assert np.abs(both).max() <= 1e-13 * np.abs(one).max() and np.abs(one).max() > 1e-3
-
-
 def test_relevance_goes_by_new_objects_and_joins_no_sides():
     from manykernels.inspect import relevance
 

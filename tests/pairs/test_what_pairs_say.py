@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manykernels import MKLClassifier, MKLRegressor, Views, load
+from manykernels import MKLRegressor, Views, load
 from manykernels.kernels import RBF, Categorical, Identity, KernelStack, Linear
 from manykernels.pairs import Pairs, PairSplit, Pairwise
 
@@ -136,28 +136,6 @@ def test_kernels_between_pairs_of_different_tables_are_products_of_those_of_thei
     parts = theta * np.einsum("mij,j->im", products(one, support), model.dual_coef_[0])
     np.testing.assert_allclose(model.decision_parts(first), parts, atol=1e-9)
     np.testing.assert_allclose(model.predict(first), parts.sum(axis=1) + model.intercept_[0], atol=1e-9)
-
-
-def test_two_classes_of_pairs_have_parts_of_every_kernel_and_survive_a_file(tmp_path):
-    label = np.where(Y > np.median(Y), "binds", "not")
-    pairs, new = Pairs(INDEX, LEFT, RIGHT), Pairs(NEW, LEFT, RIGHT)
-    model = MKLClassifier(KERNELS, C=2.0).fit(pairs, label)
-    names = [f"{a} × {b}" for a in ("size", "kind") for b in ("mass", "type")]
-    assert model.kernel_names_[:4] == names and model.kernel_names_[4:] == [
-        "size × any", "kind × any", "any × mass", "any × type"]  # fmt: skip
-    model.save(tmp_path / "m.mk")
-    again = load(tmp_path / "m.mk")
-    np.testing.assert_array_equal(again.decision_function(new), model.decision_function(new))
-    np.testing.assert_array_equal(again.decision_parts(new), model.decision_parts(new))
-    np.testing.assert_array_equal(again.combined_kernel(new), model.combined_kernel(new))
-    parts = model.decision_parts(new)
-    np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_[0], model.decision_function(new), atol=1e-9)
-    turned = Pairwise(KERNELS.right, KERNELS.left, KERNELS.combine)
-    other = MKLClassifier(turned, C=2.0, tol=1e-8).fit(Pairs(INDEX[:, ::-1], RIGHT, LEFT), label)
-    close = MKLClassifier(KERNELS, C=2.0, tol=1e-8).fit(pairs, label)
-    np.testing.assert_allclose(
-        other.decision_function(Pairs(NEW[:, ::-1], RIGHT, LEFT)), close.decision_function(new), atol=1e-4
-    )
 
 
 @pytest.mark.parametrize("setting", ["left", "right", "both", "pair"])

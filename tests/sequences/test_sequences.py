@@ -7,8 +7,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import KFold, train_test_split
-from sklearn.utils import resample
 
 from manykernels.sequences.alphabet import get
 from manykernels.sequences.packing import StrangeLetters
@@ -296,16 +294,6 @@ def test_numbers_index_single_sequences():
     for bad in (50, -51, (0, 1), np.zeros((2, 2), int)):
         with pytest.raises(IndexError):
             S[bad]
-
-
-def test_scikit_learn_slices_sequences():
-    X, y = texts(DNA, n=60), np.arange(60)
-    S = Sequences.encode(X)
-    A, B, ya, yb = train_test_split(S, y, random_state=0)
-    assert list(A) == [X[i] for i in ya] and list(B) == [X[i] for i in yb]
-    for train, test in KFold(5).split(S):
-        assert list(S[test]) == [X[i] for i in test] and len(S[train]) == 48
-    assert list(resample(S, random_state=0)) == [X[i] for i in resample(y, random_state=0)]
 
 
 def test_codes_are_a_table_for_equal_lengths_and_padded_when_asked():

@@ -275,12 +275,3 @@ def test_kill_9_and_resume(path, monkeypatch):
     leftover.write_bytes(b"half a file")
     kills, objective, whole, _ = killed_and_resumed(600, 2, path, kills=1, seed=1)
     assert kills == 1 and objective == whole
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("regularizer", [1, 2])
-def test_twenty_kills(regularizer, path, monkeypatch):
-    monkeypatch.setattr(coordinate, "VISITS_PER_SUM", 1000)
-    kills, objective, whole, states = killed_and_resumed(10_000, regularizer, path, kills=20, seed=regularizer)
-    print(f"\n{kills} kills, {states} different states, objective {objective!r}, undisturbed {whole!r}")
-    assert kills == 20 and states > 5 and abs(objective - whole) <= 1e-6 * whole

@@ -1,59 +1,13 @@
 """What a streamed run keeps and tells: checkpoints, history, progress, sums of words."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from streams import groups, implicit
+from streams import groups
 
 from manykernels import MKLClassifier
 from manykernels.sequences import Sequences
-from manykernels.streaming import driver
-
-
-class Stop(Exception):
-    pass
-
-
-def test_a_fit_that_was_killed_goes_on_from_its_last_round(tmp_path, monkeypatch):
-    X, y, source, kernels, solver = implicit(tmp_path)
-    model = MKLClassifier(kernels, solver=solver, tol=1e-5, C=1.0, n_jobs=1)
-    whole = model.fit(source, y)
-    objective, rounds, weights = whole.objective_, len(whole.history_), whole.kernel_weights_
-    model.set_params(checkpoint=tmp_path / "fit.ckpt")
-    keep, count = driver.Driver._keep, []
-
-    def killed(self, *args):
-        keep(self, *args)
-        count.append(1)
-        if len(count) == 2:
-            raise Stop
-
-    monkeypatch.setattr(driver.Driver, "_keep", killed)
-    with pytest.raises(Stop):
-        model.fit(source, y)
-    monkeypatch.undo()
-    begun = time.perf_counter()
-    model.fit(source, y)
-    times = [step["time"] for step in model.history_]  # seconds of this fit, before the stop and after
-    assert times == sorted(times) and times[-1] <= times[1] + 1 + time.perf_counter() - begun
-    assert len(model.history_) == rounds and model.objective_ == pytest.approx(objective, rel=1e-9)
-    assert_allclose(model.kernel_weights_, weights, rtol=1e-6)
-
-    def never(*args, **options):
-        raise AssertionError("it is solved already")
-
-    monkeypatch.setattr(driver, "solve", never)
-    again = MKLClassifier(kernels, solver=solver, tol=1e-5, C=1.0, n_jobs=1, checkpoint=tmp_path / "fit.ckpt").fit(
-        source, y
-    )
-    assert_array_equal(again.decision_function(X), model.decision_function(X))
-    assert again.duality_gap_ == model.duality_gap_ <= 1e-5
-    monkeypatch.undo()
-    with pytest.raises(ValueError, match="belongs to another fit"):
-        model.set_params(C=3.0).fit(source, y)
 
 
 def test_a_fit_that_ended_for_want_of_rounds_goes_on_with_more(tmp_path):
