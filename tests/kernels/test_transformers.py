@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from covering import covering
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
@@ -103,12 +104,16 @@ def test_parameters_of_both_are_searched_by_name():
     assert twin.set_params(kernels__a=Linear()).kernels[0][1:] == (twin.kernels[0][1], [0, 1, 2], "zero")
 
 
-@pytest.mark.parametrize("wrap", [
-    list, np.array, lambda t: np.array(t, object), pd.Series, pl.Series, lambda t: pd.DataFrame({"t": t}),
-    lambda t: pl.DataFrame({"t": t}), lambda t: Views({"t": t}), lambda t: {"t": t}, tuple,
-], ids="list array objects series polars-series pandas polars views dict tuple".split())  # fmt: skip
-@pytest.mark.parametrize("solver", ["auto", "coordinate"])
-def test_texts_are_taken_from_whatever_holds_them(wrap, solver):
+WRAPS = {
+    "list": list, "tuple": tuple, "array": np.array, "objects": lambda t: np.array(t, object), "series": pd.Series,
+    "polars series": pl.Series, "pandas": lambda t: pd.DataFrame({"t": t}), "polars": lambda t: pl.DataFrame({"t": t}),
+    "views": lambda t: Views({"t": t}), "dict": lambda t: {"t": t},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("holder, solver", covering(WRAPS, ["auto", "coordinate"]))
+def test_texts_are_taken_from_whatever_holds_them(holder, solver):
+    wrap = WRAPS[holder]
     kernels = [("w", Features(TfidfVectorizer())), ("c", Features(CountVectorizer(binary=True)))]
     if isinstance(wrap(TEXT), Views | dict):
         kernels = [(*spec, "t") for spec in kernels]
