@@ -36,8 +36,10 @@ FLOORS = (  # from the ground up; rooms of one floor do not know each other
 
 LATE = {  # imports inside functions that keep NumPy and scikit-learn from being loaded: a page of help needs neither
     ("__main__", "cli"),
+    ("cli._talk", "_archive"),
     ("cli._talk", "_validation"),
     ("cli.demo", "banks"),
+    ("cli.demo", "estimators.progress"),
     ("cli.gkm", "cli._columns"),
     ("cli.gkm", "cli._data"),
     ("cli.gkm", "cli._sources"),

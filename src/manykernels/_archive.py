@@ -81,6 +81,13 @@ def replacing(path):
         raise
 
 
+def write_text(path, parts):
+    """Writes texts in UTF-8 to a file that replaces `path` at the end, or to a pipe or a device."""
+    special = os.path.exists(path) and not os.path.isfile(path)
+    with open(path, "wb") if special else replacing(path) as file:
+        file.writelines(part.encode("utf-8", "replace") for part in parts)
+
+
 def check_file(path, says=""):
     """Raises a ValueError if `path` is a folder, a pipe, a socket or a device."""
     with suppress(FileNotFoundError):

@@ -38,6 +38,11 @@ def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **option
     return ax.figure, spec.subgridspec(rows, columns, **ratios).subplots(squeeze=False, **options)
 
 
+def one_axes(ax: Any, size: tuple[float, float]) -> Any:
+    """The axes, or those of a new figure of this size."""
+    return panels(ax, 1, 1, size)[1][0, 0]
+
+
 def plain(ax: Any) -> Any:
     """The axes without the frame's upper and right side."""
     ax.spines[["top", "right"]].set_visible(False)

@@ -102,6 +102,11 @@ class Solution(Stored):
     norms: np.ndarray | None = field(default=None, repr=False)
     active: np.ndarray | None = field(default=None, repr=False)
 
+    @property
+    def support(self) -> np.ndarray:
+        """The numbers of the examples with a ≠ 0 in an output."""
+        return np.flatnonzero(self.a.any(axis=0))
+
     def to_state(self) -> dict[str, Any]:
         return super().to_state() | {"status": None if self.status is None else self.status.value}
 

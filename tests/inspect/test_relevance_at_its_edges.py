@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.inspect import relevance
-from manykernels.inspect._interchangeable import find_groups
+from manykernels.inspect.held_out import find_groups
 from manykernels.inspect.relevance_result import Relevance
 from manykernels.inspect.sources import (
     Row,
@@ -75,7 +75,7 @@ def test_groups_have_a_joint_drop_above_the_sum_of_their_drops(monkeypatch):
     assert groups_of(wide, [0.3] * 2, lambda own: 0.3, [[1, 0.9], [0.9, 1]]) == []
     needed = [0.5, -0.01, -0.01]  # the first is no candidate, and its drop not one of theirs
     assert groups_of(needed, [0.3] * 3, lambda own: 0.2, near) == [["s1", "s2"]]
-    monkeypatch.setattr("manykernels.inspect._interchangeable.MAX_CANDIDATES", 2)
+    monkeypatch.setattr("manykernels.inspect.held_out.MAX_CANDIDATES", 2)
     assert groups_of([-0.01] * 3, [0.1, 0.3, 0.2], lambda own: lose[len(own)], near) == [["s1", "s2"]]
 
 

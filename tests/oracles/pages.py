@@ -3,7 +3,7 @@
 from html.parser import HTMLParser
 
 from manykernels import _pictures
-from manykernels.report._page import TOOLS
+from manykernels.report._report import TOOLS
 from manykernels.report._words import MARKS
 
 

@@ -6,13 +6,13 @@ import re
 import pytest
 
 from manykernels import _pictures
-from manykernels.report import _charts, _page
+from manykernels.report import _charts, _report
 
 
 def drawn(chart, *given, **options):
     """[{attribute: value} of each mark] of a chart of templates/charts.html.jinja, and its text."""
     template = _pictures._templates().get_template("report/templates/charts.html.jinja")
-    page = getattr(template.make_module(_page.TOOLS), chart)(*given, **options)
+    page = getattr(template.make_module(_report.TOOLS), chart)(*given, **options)
     return [dict(re.findall(r'([\w-]+)="([^"]*)"', mark)) for mark in re.findall("<(?!/|text|tspan)[^>]*>", page)], page
 
 

@@ -8,7 +8,7 @@ import pytest
 from injected import strangers
 
 from manykernels.report import Report
-from manykernels.report._page import section
+from manykernels.report._report import section
 from pages import Story, facts_of, merged, sentence
 
 HERE, WRITE = Path(__file__).parent, bool(os.environ.get("MANYKERNELS_WRITE_PAGES"))

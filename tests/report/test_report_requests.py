@@ -38,13 +38,13 @@ def asked(monkeypatch):
         found.case, found.options = case, options
         return {}
 
-    def showing(verbose):
+    def show_stages(verbose):
         found.shown = verbose
         return real(False)
 
-    real = _report.showing
+    real = _report.show_stages
     monkeypatch.setattr(_report, "measure", measure)
-    monkeypatch.setattr(_report, "showing", showing)
+    monkeypatch.setattr(_report, "show_stages", show_stages)
     monkeypatch.setattr(_report, "page", lambda facts: "<p>the page</p>")
     return found
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from manykernels import MKLClassifier, MKLRegressor, Views
 from manykernels.kernels import RBF, Categorical, Linear
-from manykernels.report._page import section
+from manykernels.report._report import section
 from manykernels.report._words import RELEVANT
 from manykernels.report._worth import alike_columns, identical
 

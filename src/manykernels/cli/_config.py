@@ -35,6 +35,14 @@ RESERVED_KEYS = (
 )  # keys of a [[kernel]] besides its parameters
 
 
+CURES = {
+    "columns": 'a list of names, columns = ["age"]',
+    "missing": '"error" or "zero"',
+    "scale": "true or false, and true only to kernels on numbers",
+    "prior": "a positive number",
+}
+
+
 def read_config(path: str) -> dict[str, Any]:
     """The checked settings of a file; "kernel" has its kernels."""
     if not Path(path).exists():
@@ -106,52 +114,54 @@ def _specification(table, k, frame, scaled):
     params = {key: value for key, value in table.items() if key not in RESERVED_KEYS}
     for key in params:
         _known(key, (*parameters(cls), *RESERVED_KEYS), f"Kernel {name!r}: the key")
-    columns, missing, scale = table.get("columns"), table.get("missing", "error"), table.get("scale", False)
-    prior = table.get("prior", 1.0)
-    if isinstance(prior, bool) or not isinstance(prior, int | float) or not 0 < prior < float("inf"):
-        raise Wrong(f"Kernel {name!r} has prior = {prior!r}: give a positive number.")
-
-    def spec(kernel, columns, missing=missing, before=None):
-        return mk.kernels.KernelSpec(name, kernel, columns, missing, None, before, float(prior))
-
-    if not isinstance(columns, list) or not columns or not all(isinstance(c, str) for c in columns):
-        raise Wrong(f'Kernel {name!r} has columns = {columns!r}: give a list of names, columns = ["age"].')
-    if missing not in ("error", "zero"):
-        raise Wrong(f'Kernel {name!r} has missing = {missing!r}: give "error" or "zero".')
-    if scale not in (True, False) or scale and table["kernel"] in (*UNSCALED, *STRINGS):
-        raise Wrong(f"Kernel {name!r} has scale = {scale!r}: give true or false, and true only to kernels on numbers.")
-    if table["kernel"] == "Precomputed":
-        return spec(cls(), _matrix_columns(name, columns, frame))
-    columns, known = [column for given in columns for column in _matching(frame, given)], set(frame.columns)
-    for column in columns:
-        if column not in known:
-            pick(frame, column, f"Kernel {name!r}: column")
-    if table["kernel"] == "Categorical":
-        return spec(cls(**params), columns, "zero")
-    if table["kernel"] == "Gower":
-        return spec(cls(_categories(frame, name, columns, table.get("categories", []))), columns, "error")
-    if table["kernel"] in ("Tfidf", *STRINGS):
+    kind, own = table["kernel"], {"columns": None, "missing": "error", "scale": False, "prior": 1.0} | table
+    columns, missing, scale, prior = (own[key] for key in CURES)
+    sound = (
+        isinstance(columns, list) and columns and all(isinstance(c, str) for c in columns),
+        missing in ("error", "zero"),
+        scale in (True, False) and not (scale and kind in (*UNSCALED, *STRINGS)),
+        isinstance(prior, int | float) and not isinstance(prior, bool) and 0 < prior < float("inf"),
+    )
+    for (key, cure), good in zip(CURES.items(), sound, strict=True):
+        if not good:
+            raise Wrong(f"Kernel {name!r} has {key} = {own[key]!r}: give {cure}.")
+    before = None
+    if kind == "Precomputed":
+        columns = _matrix_columns(name, columns, frame)
+    else:
+        columns, known = [column for given in columns for column in _matching(frame, given)], set(frame.columns)
+        for column in columns:
+            if column not in known:
+                pick(frame, column, f"Kernel {name!r}: column")
+    if kind == "Categorical":
+        missing = "zero"
+    elif kind == "Gower":
+        params, missing = {"categories": _categories(frame, name, columns, params.get("categories", []))}, "error"
+    elif kind in ("Tfidf", *STRINGS):
         if len(columns) > 1:
             raise Wrong(f"Kernel {name!r} has {len(columns)} columns: a kernel on texts or sequences takes one.")
         _check_gaps(frame[columns[0]], name, missing)
-        return spec(cls(**params), columns)
-    seen = missing, *columns
-    if scale and seen in scaled:
-        return spec(cls(**params), *scaled[seen])
-    plain = frame[columns]
-    sound = numeric_names(plain) - set(plain.columns[plain.isna().any()])
-    others: dict[str, str] = {}
+    elif kind != "Precomputed":
+        seen = scale, missing, *columns
+        if seen not in scaled:
+            scaled[seen] = _scaler(frame[columns], name, missing, scale)
+        before, missing = scaled[seen], "zero" if scale else missing  # new examples may have missing values
+    return mk.kernels.KernelSpec(name, cls(**params), columns, missing, None, before, float(prior))
+
+
+def _scaler(plain, name, missing, scale):
+    """What comes before a kernel on numbers, None if they are not scaled; an error for other columns than numbers."""
+    sound, others = numeric_names(plain) - set(plain.columns[plain.isna().any()]), {}
     if scale:
-        facts = describe(entries(plain[[column for column in columns if not is_number(plain[column])]]))
+        facts = describe(entries(plain[[column for column in plain if not is_number(plain[column])]]))
         others = {column.name: column.kind for column in facts if column.kind in ("categories", "dates")}
-    for column in columns:
+    for column in plain:
         if column not in sound and column not in others:
             _check_column(plain[column], name, missing)
     if not scale:
-        return spec(cls(**params), columns)
-    parts = [(others.get(column, "numbers"), 1) for column in columns] if others else [("columns", len(columns))]
-    scaled[seen] = columns, "zero", TableScaler(parts)  # new examples may have missing values
-    return spec(cls(**params), *scaled[seen])
+        return None
+    width = plain.shape[1]
+    return TableScaler([(others.get(column, "numbers"), 1) for column in plain] if others else [("columns", width)])
 
 
 def _categories(frame, name, columns, given):

@@ -5,8 +5,7 @@ import gzip
 import io
 import re
 import warnings
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 
 from .._callers import warn
 from ..kernels.column_kinds import CODE, is_number_text
+from ..kernels.frames import check_header
 from ..kernels.table import SEQUENCE_COLUMN
 from ._sources import (
     FASTA_SUFFIXES,
@@ -122,7 +122,7 @@ def read_file(path: str, *texts: Collection[Any]) -> Any:
         why = "save it as UTF-8" if isinstance(error, UnicodeDecodeError) else str(error).strip().rstrip(".")
         raise Wrong(f"{path} cannot be read as {kind[1:]}: {why}.") from error
     frame.columns = [str(name) for name in frame.columns]
-    check_header(frame.columns, path)
+    check_header(frame.columns, path, Wrong)
     return frame
 
 
@@ -159,13 +159,13 @@ def read_named(source: Callable[[], Any], path: str, sep: str | None, texts: Seq
             return read_named(source, path, other, texts)
     check_names(head, path)
     head = [name or f"Unnamed: {k}" for k, name in enumerate(head)]  # as pandas calls them
-    check_header(head, path)
+    check_header(head, path, Wrong)
     classes = {name: k in targets or name in targets for k, name in enumerate(head)}
     plain = [name for k, name in enumerate(head) if k in ids or name in ids or classes[name]]
     options |= {"converters": dict.fromkeys(plain, str.encode), "index_col": False}  # no bytes count as missing
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # of fields beyond the header, but for an empty one
+        # of fields beyond the header, but for an empty one
+        with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
             frame = pd.read_csv(source(), **options)
         if first[len(head) :] not in ([], [""]):  # pandas takes NA for empty
             raise pd.errors.ParserWarning
@@ -201,20 +201,13 @@ def check_names(names: list[str], path: str) -> None:
     warn(text)
 
 
-def check_header(names: Iterable[str], path: str) -> None:
-    """An error if two columns have the same name, but for spaces: the model would learn from a second target."""
-    twice = [name for name, count in Counter(str(name).strip() for name in names).items() if count > 1]
-    if twice:
-        raise Wrong(f"{path} has several columns called {twice[0]!r}: rename them.")
-
-
 def read_parquet(path: str) -> Any:
     """Parquet, by pandas if pyarrow is installed, else by polars."""
     pd = pandas()
     try:
         from pyarrow.parquet import read_schema
 
-        check_header(read_schema(path).names, path)
+        check_header(read_schema(path).names, path, Wrong)
         return pd.read_parquet(path)
     except ImportError:
         pass
@@ -245,7 +238,7 @@ def read_npz(path: str) -> Any:
             if array.ndim not in (1, 2):
                 raise Wrong(f"{path}: the array {name!r} has shape {array.shape}: give (n,) or (n, d).")
             found = {name: array} if array.ndim == 1 else {f"{name}.{j}": a for j, a in enumerate(array.T)}
-            check_header([*columns, *found], path)
+            check_header([*columns, *found], path, Wrong)
             columns |= found
     sizes = {name: len(column) for name, column in columns.items()}
     if len(set(sizes.values())) > 1:

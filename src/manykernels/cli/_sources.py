@@ -61,8 +61,7 @@ def read_sequences(path: str, called: str | None = None) -> Any:
     lacking = {
         name: next(header for header, own in zip(headers, words, strict=True) if name not in own) for name in some
     }
-    aside = [name for name in columns if name != SEQUENCE_COLUMN]
-    frame.attrs.update(sequences=[SEQUENCE_COLUMN], aside=aside, headers=lacking)
+    frame.attrs.update(sequences=[SEQUENCE_COLUMN], aside=list(columns)[1:], headers=lacking)
     return frame
 
 
@@ -187,7 +186,8 @@ def with_places(frame: Any, names: list[str]) -> Any:
             continue
         stem = name.removesuffix(PLACE_SUFFIX)
         columns = [other for other in names if other.startswith(f"{stem}.") and other != name]
-        lost = [column.removeprefix(f"{stem}.") for column in columns if column not in frame.columns]
+        ids = [column.removeprefix(f"{stem}.") for column in columns]
+        lost = [id for id in ids if f"{stem}.{id}" not in frame.columns]
         if lost:
             raise Wrong(
                 f"The data lack the values of {stem!r} with {len(lost)} training examples ({lost[0]!r}, for example): "
@@ -198,10 +198,10 @@ def with_places(frame: Any, names: list[str]) -> Any:
         if partly.any():
             id, gap = frame.index[partly][0], empty[partly].iloc[0].to_numpy().argmax()
             raise Wrong(
-                f"{stem}: the value of {str(id)!r} with {columns[gap].removeprefix(f'{stem}.')!r} is missing: fill it "
-                "in, or leave the whole row out."
+                f"{stem}: the value of {str(id)!r} with {ids[gap]!r} is missing: fill it in, or leave the whole row "
+                "out."
             )
-        place = {column.removeprefix(f"{stem}."): float(k) for k, column in enumerate(columns)}
+        place = {id: float(k) for k, id in enumerate(ids)}
         found = [place.get(str(id), -1.0) for id in frame.index]
         made[name] = np.where(empty.all(axis=1), np.nan, found)
     return pandas().concat([frame, pandas().DataFrame(made, index=frame.index)], axis=1) if made else frame

@@ -197,19 +197,11 @@ def check_output(path: str, *inputs: str | None, option: str = "-o ") -> str:
     if Path(path).is_dir() or not os.access(folder, os.W_OK):
         raise Wrong(f"{option}{path} cannot be written: give another path.")
     for given in inputs:
-        if given is not None and given != "-" and any(_is_same(path, file) for file in _files(Path(given))):
+        place, own = Path(given or "-"), Path(path)
+        files = place.iterdir() if place.is_dir() else [place]
+        if given != "-" and own.is_file() and any(file.is_file() and file.samefile(own) for file in files):
             raise Wrong(f"{option}{path} would overwrite {given}, which this command reads: give another path.")
     return ", replacing an older file" if Path(path).is_file() else ""
-
-
-def _files(place):
-    """The file, or the files of a folder."""
-    return place.iterdir() if place.is_dir() else [place]
-
-
-def _is_same(one, other):
-    """Whether two paths lead to the same file, also through links."""
-    return Path(one).is_file() and Path(other).is_file() and os.path.samefile(one, other)
 
 
 @contextmanager
@@ -223,6 +215,13 @@ def written(path: str, *inputs: str | None, end: str = ".tsv") -> Iterator[str]:
         place = Path(folder) / f"out{end}"
         yield str(place)
         sys.stdout.write(place.read_text(encoding="utf-8"))
+
+
+def write(path: str, parts: Iterable[str]) -> None:
+    """Write texts to a file, which replaces an older one when it is complete."""
+    from .._archive import write_text
+
+    write_text(path, parts)
 
 
 def results(prefix: str, ends: Iterable[str], *inputs: str | None) -> list[str]:

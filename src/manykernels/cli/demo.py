@@ -34,7 +34,6 @@ def demo(
 ):
     """Learn the weights of a few hundred kernels, compare with the best single kernel and the sum, write a report."""
     from rich.console import Console
-    from rich.table import Table
     from sklearn.model_selection import train_test_split
 
     begin = time.perf_counter()
@@ -45,22 +44,22 @@ def demo(
     X, X_new = scaler.fit_transform(X), scaler.transform(X_new)
     console.print(f"{title}: {len(y)} examples to learn from, {len(y_new)} to test on, {len(kernels)} kernels")
     shown = not json and progress()
-    model, learned = _timed(_fit, kernels, p, C, X, y, shown)
-    total, summed = _timed(_fit, kernels, math.inf, C, X, y, shown)
-    single, chosen = _timed(_fit_best_single, kernels, C, X, y, shown)
-
-    console.print(mk.inspect.weights_table(model, top=12))
-    table = Table(title="on the test examples")
-    for column in ("", "accuracy", "kernels", "time", "relative gap"):
-        table.add_column(column, justify="right" if column else "left")
-    for label, fitted, seconds in (
-        (f"learned weights, p = {p:g}", model, learned),
-        ("plain sum of all kernels", total, summed),
-        (f"best single kernel: {single.kernel_names_[0]}", single, chosen),
+    fits, rows = [], []
+    for label, fit, *first in (
+        (f"learned weights, p = {p:g}", _fit, p),
+        ("plain sum of all kernels", _fit, math.inf),
+        ("best single kernel: {}", _fit_best_single),
     ):
-        alive, accuracy = (fitted.kernel_weights_ > 0).sum(), fitted.score(X_new, y_new)
-        table.add_row(label, f"{accuracy:.1%}", str(alive), f"{seconds:.2f} s", f"{fitted.duality_gap_:.1e}")
-    console.print(table)
+        start = time.perf_counter()
+        fitted = fit(*first, kernels, C, X, y, shown)
+        seconds, accuracy = time.perf_counter() - start, fitted.score(X_new, y_new)
+        cells = f"{(fitted.kernel_weights_ > 0).sum()}", f"{seconds:.2f} s", f"{fitted.duality_gap_:.1e}"
+        rows.append((label.format(fitted.kernel_names_[0]), f"{accuracy:.1%}", *cells))
+        fits.append(fitted)
+    model = fits[0]
+    console.print(mk.inspect.weights_table(model, top=12))
+    columns = "accuracy", "kernels", "time", "relative gap"
+    console.print(mk.inspect.tables.numbers_table("on the test examples", "", columns, rows))
     console.print("Cross-validation with 3 folds chose the single kernel; its time is that of the whole choice.")
     console.print(
         "Weights say how much the fit uses each kernel, not how much the kernel helps on new examples: a nearly "
@@ -118,28 +117,24 @@ def _short(kernel):
     )
 
 
-def _timed(function, *arguments):
-    start = time.perf_counter()
-    result = function(*arguments)
-    return result, time.perf_counter() - start
-
-
-def _fit(kernels, p, C, X, y, shown):
+def _fit(p, kernels, C, X, y, shown):
     return mk.MKLClassifier(kernels, regularizer=p, C=C, verbose=shown).fit(X, y)
 
 
 def _fit_best_single(kernels, C, X, y, shown):
     """The single kernel with the best cross-validation score, fitted to all training examples."""
     import numpy as np
-    from rich.progress import track
     from sklearn.model_selection import cross_val_score
     from sklearn.svm import SVC
 
     from ..banks import PairwiseBank
+    from ..estimators.progress import show_stages
 
     bank = PairwiseBank(mk.kernels.KernelList.from_spec(kernels, X), X)
     scores = np.zeros(bank.M)
-    for m in track(np.flatnonzero(bank.usable), description="each kernel alone", transient=True, disable=not shown):
-        K = bank.combined(np.eye(bank.M)[m])
-        scores[m] = cross_val_score(SVC(kernel="precomputed", C=C), K, y, cv=3).mean()
+    with show_stages(shown) as tick:
+        for m in np.flatnonzero(bank.usable):
+            K = bank.combined(np.eye(bank.M)[m])
+            scores[m] = cross_val_score(SVC(kernel="precomputed", C=C), K, y, cv=3).mean()
+            tick("each kernel alone", m + 1, bank.M)
     return mk.MKLClassifier([kernels[int(scores.argmax())]], C=C).fit(X, y)

@@ -8,7 +8,7 @@ from typer import Argument, Option
 
 import manykernels as mk
 
-from ._talk import Json, Wrong, complain, results, say, show
+from ._talk import Json, Wrong, complain, results, say, show, write
 from .gkm_use import THEIRS, note_theirs, read_fasta, score
 from .learn import progress, read_C
 
@@ -265,8 +265,7 @@ def _validate(model, ids, X, y, folds, asked, path):
             one = clone(model).set_params(kernels=model.kernels)  # on fewer examples it is positive semidefinite too
             scores[test], fold[test] = score(one.fit(X[learn], y[learn]), X[test]), number
     rows = np.flatnonzero(fold)
-    with open(path, "w") as file:
-        file.writelines(f"{ids[i]}\t{scores[i]:g}\t{y[i]:g}\t{fold[i]}\n" for i in rows)
+    write(path, (f"{ids[i]}\t{scores[i]:g}\t{y[i]:g}\t{fold[i]}\n" for i in rows))
     say(f"{path} is written with {len(rows)} scores: id, score, {'target' if asked.scores else 'label'} and fold.")
     return _measures(y[rows], scores[rows], asked.scores)
 

@@ -107,11 +107,6 @@ def read_model(path: str) -> Any:
     return _OfSequences(model, names[0])
 
 
-def estimator_and_data(model: Any, X: Any) -> tuple[Any, Any]:
-    """A model of `read_model` as it was fitted, and sequences in the form in which it takes them."""
-    return (model.model, model.table(X)) if isinstance(model, _OfSequences) else (model, X)
-
-
 @contextmanager
 def in_options() -> Iterator[None]:
     """In the messages of errors, options replace arguments of Python."""
@@ -178,10 +173,10 @@ def _explained(test, path, mode):
     ids, X = read_fasta(test, alphabet_of(model))
     parts = []
     for low in range(0, len(X), ROWS_AT_ONCE):
-        estimator, data = estimator_and_data(model, X[low : low + ROWS_AT_ONCE])
-        method = "mutagenesis" if mode is None else "gkmexplain"
+        some = X[low : low + ROWS_AT_ONCE]
+        own = (model.model, model.table(some)) if isinstance(model, _OfSequences) else (model, some)
         with in_options():
-            parts.append(mk.inspect.explain_sequences(estimator, data, method, mode=mode))
+            parts.append(mk.inspect.explain_sequences(*own, "mutagenesis" if mode is None else "gkmexplain", mode=mode))
         say(f"{min(low + ROWS_AT_ONCE, len(X)):,} of {len(X):,} sequences explained.")
     return ids, _joined(parts)
 

@@ -106,7 +106,7 @@ def cv(asked: CVOptions) -> None:
     """Score candidates for C and p by cross-validation."""
     from ._models import estimator, prepare
 
-    Cs, ps = _numbers(asked.C, "-C"), _numbers(asked.p, "-p")
+    Cs, ps = numbers(asked.C, "-C"), numbers(asked.p, "-p")
     job = prepare(asked.data, asked.config, settings_of(asked) | {"C": None, "p": None})
     if job.task == "one-class":
         raise Wrong("cv needs targets for its scores, and --task one-class has none: give another task.")
@@ -198,11 +198,12 @@ def read_C(text: str | None, option: str = "-C") -> float | str | None:
         raise Wrong(f"{option} {text!r} is not a number: give {option} 10, for example, or {option} auto.") from None
 
 
-def _numbers(text, option):
+def numbers(text: str, option: str, example: str = "0.1,1,10", what: str = "numbers", kind: Any = float) -> list[Any]:
+    """The numbers of an option, which commas separate."""
     try:
-        return [float(part) for part in text.split(",")]
+        return [kind(part) for part in text.split(",")]
     except ValueError:
-        raise Wrong(f"{option} {text!r} is not a list of numbers: give {option} 0.1,1,10, for example.") from None
+        raise Wrong(f"{option} {text!r} is not a list of {what}: give {option} {example}, for example.") from None
 
 
 def _splits(job, folds):

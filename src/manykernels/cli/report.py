@@ -11,7 +11,7 @@ from typer import Option
 import manykernels as mk
 
 from ._talk import Json, Wrong, check_output, running, say
-from .learn import Data, Groups, Id, Labels, Target, progress
+from .learn import Data, Groups, Id, Labels, Target, numbers, progress
 from .use import Model, columns_of
 
 
@@ -59,7 +59,8 @@ def report(asked: PageOptions) -> None:
     times = isinstance(fitted, mk.MKLSurvival)
     columns = (target or fitted.target_name_).split(",") if times else [None if y is None else str(y.name)]
     name = columns[0]
-    X, rows = columns_of(fitted, frame), _rows(asked.examples)
+    X = columns_of(fitted, frame)
+    rows = numbers(asked.examples, "--examples", "0,5,17", "row numbers", int) if asked.examples else None
     tell_news(fitted, X)
     truth = None if y is None else as_classes(fitted, y)
     if not progress():
@@ -100,15 +101,6 @@ def _describe(facts, model, frame, truth, targets):
     facts["data"]["unused"] = unused(model, plain)
 
 
-def _rows(text):
-    if not text:
-        return None
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise Wrong(f"--examples {text!r} is not a list of row numbers: give --examples 0,5,17, for example.") from None
-
-
 def _commands(fitted, model, data, output, where, asked):
     """The commands that repeat the report into new files, with the checksums of the model and the data."""
     import hashlib
@@ -134,14 +126,11 @@ def _commands(fitted, model, data, output, where, asked):
 
 def _fit(fitted, data, where):
     """The command that fits the model to the data, or "" if `fit` would choose other kernels."""
-    from sklearn.base import is_classifier, is_outlier_detector
-
     from ._models import CATEGORY, estimator, prepare
 
     if data == "-":
         return ""
-    task = "one-class" if is_outlier_detector(fitted) else "classification" if is_classifier(fitted) else "regression"
-    task = "survival" if isinstance(fitted, mk.MKLSurvival) else task
+    task = mk.inspect.tables.kind_of(fitted)
     given = {"--task": task, "-p": fitted.regularizer}
     known = vars(fitted).get("covariate_columns_", {})
     marked = [name if levels is None else f"{name}{CATEGORY}" for name, levels in known.items()]

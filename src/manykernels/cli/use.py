@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 import manykernels as mk
 
-from ._talk import Json, Wrong, check_output, pandas, say, show
+from ._talk import Json, Wrong, check_output, pandas, say, show, write
 from .learn import Data, Id, Labels, Target, Task, coefficients
 
 Model = Annotated[str, Argument(help="A file that `manykernels fit` wrote.")]
@@ -34,8 +34,7 @@ def predict(
     if output == "-":
         sys.stdout.write(text)
         return
-    with open(output, "w") as stream:
-        stream.write(text)
+    write(output, [text])
     say(f"{output} is written with {len(made)} predictions{over}.")
 
 
@@ -196,7 +195,7 @@ def init(
     if output == "-":
         typer.echo(text, nl=False)
         return
-    Path(output).write_text(text)
+    write(output, [text])
     say(f"{output} is written{over}; `manykernels fit {data} --config {output}` uses it.")
 
 

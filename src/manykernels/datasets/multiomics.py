@@ -1,7 +1,5 @@
 """Generated patients with several sources: multi-omics data that known gene sets predict, and censored times."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

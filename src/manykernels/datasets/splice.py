@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import check_integer
 from ..sequences import Sequences
 from ..sequences.alphabet import DNA
 
@@ -113,8 +114,7 @@ def iter_splice(
     """
     model, seed = _model(length, site, strength), _seed(random_state)
     n, n_positive = _counts(n, positives)
-    if block < 1:
-        raise ValueError(f"block={block}: give at least one example per block")
+    check_integer("block", block)
     return (_draw(model, seed, lo, min(lo + block, n), n, n_positive) for lo in range(0, n, block))
 
 

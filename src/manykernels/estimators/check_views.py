@@ -14,7 +14,7 @@ from ..kernels.pairs import Pairs, by_table
 from ..kernels.stack import KernelStack
 from ..kernels.stack_examples import StackColumns, StackExamples
 from ..kernels.view_data import is_views
-from ..kernels.views import Views, check_dict
+from ..kernels.views import Views, by_name, check_dict
 
 
 def check_kernel_order(X, known, called="X"):
@@ -193,7 +193,7 @@ def _tables(X):
     """{name: table} of views, or of the sides of pairs."""
     if isinstance(X, Pairs):
         return by_table("left", _tables(X.left)) | by_table("right", _tables(X.right))
-    return {name: X[name] for name in (X.names if isinstance(X, Views) else X)} if is_views(X) else {None: X}
+    return by_name(X) if is_views(X) else {None: X}
 
 
 def _names(table):

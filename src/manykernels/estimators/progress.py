@@ -4,6 +4,7 @@ import math
 import sys
 import time
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -55,16 +56,31 @@ def show_progress(label, tol, verbose=True):
 @contextmanager
 def show_count(label, total, verbose=True):
     """Yields a function to call after each of `total` fits (None: unknown); the bar shows their number and the time."""
+    with show_stages(verbose) as tick:
+        numbers = count()
+        tick(label, next(numbers), total)
+        yield lambda: tick(label, next(numbers), total)
+
+
+@contextmanager
+def show_stages(verbose=True):
+    """Yields a function of (stage, done, total), which shows a bar with the remaining time for each stage."""
+    if not verbose:
+        yield lambda stage, done, total: None
+        return
     from rich import progress as parts
 
     columns = parts.TextColumn("{task.description}"), parts.BarColumn(), parts.MofNCompleteColumn()
     times = parts.TimeElapsedColumn(), parts.TimeRemainingColumn(), parts.TextColumn("left")
     with parts.Progress(*columns, *times, disable=verbose == LINES) as progress:
-        task, say = progress.add_task(label, total=total), plain_lines(label, verbose)
+        stages = {}
 
-        def tick():
-            progress.advance(task)
-            say(f"{progress.tasks[0].completed:.0f} of {total or 'unknown'}")
+        def tick(stage, done, total):
+            if stage not in stages:
+                stages[stage] = progress.add_task(stage, total=total), plain_lines(stage, verbose)
+            task, say = stages[stage]
+            progress.update(task, completed=done)
+            say(f"{done} of {total or 'unknown'}")
 
         yield tick
 

@@ -156,7 +156,7 @@ class MKLSurvival(HasPath, MKLBase):
 
     def _store_baseline(self, plan, solved):
         bank, _, (solution,) = solved
-        support = np.flatnonzero(solution.a.any(axis=0))
+        support = solution.support
         f = bank.outputs(solution.theta, solution.a[:, support], support)[0] + self.intercept_[0]
         if plan.examples.covariates is not None:
             f = f + plan.examples.covariates.Z @ self.covariate_coef_[0]

@@ -1,7 +1,5 @@
 """Weights of words of k letters, files of them, and deltaSVM: the differences of their sums that variants make."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from dataclasses import dataclass
@@ -10,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._archive import write_text
 from .._validation import check_integer
 from ..kernels.new_data import NewDataWarning
 from ..sequences import DNA, Sequences
@@ -110,8 +109,7 @@ def kmer_weights(model: Any, k: int, *, reverse_complement: bool = True, output:
     check_integer("k", k, 1, MAX_K)
     opposite, values = _opposite(k), np.empty(4**k)
     numbers = np.flatnonzero(np.arange(4**k) <= opposite) if reverse_complement else np.arange(4**k)
-    with warnings.catch_warnings():  # no training example was as short as a word
-        warnings.simplefilter("ignore", NewDataWarning)
+    with warnings.catch_warnings(action="ignore", category=NewDataWarning):  # no training example was as short
         for low in range(0, len(numbers), WORDS_AT_ONCE):
             part = numbers[low : low + WORDS_AT_ONCE]
             values[part] = decide(model, Sequences.encode(_letters(part, k), "dna"), output)
@@ -162,8 +160,7 @@ def write_kmers(path: str | PathLike[str], k: int) -> None:
     ...         file.read()
     '>A\\nA\\n>C\\nC\\n'
     """
-    with open(path, "w") as file:
-        file.writelines(f">{word}\n{word}\n" for word in non_redundant_kmers(k))
+    write_text(path, (f">{word}\n{word}\n" for word in non_redundant_kmers(k)))
 
 
 def read_kmer_weights(
@@ -257,9 +254,7 @@ def write_kmer_weights(path: str | PathLike[str], weights: KmerWeights) -> None:
     if np.array_equal(weights.values, weights.values[opposite]):
         numbers = numbers[numbers <= opposite]
     rows = zip(_words(numbers, weights.k), weights.values[numbers].tolist(), strict=True)
-    with open(path, "w") as file:
-        file.write("kmer\tscore\n")
-        file.writelines(f"{word}\t{value:.9g}\n" for word, value in rows)
+    write_text(path, ["kmer\tscore\n", *(f"{word}\t{value:.9g}\n" for word, value in rows)])
 
 
 def _numbers(text, k):
@@ -319,8 +314,7 @@ class DeltaSVM:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the id, a tab and the score with six digits a line, as deltaSVM does."""
-        with open(path, "w") as file:
-            file.writelines(f"{name}\t{score:.6f}\n" for name, score in zip(self.id, self.score, strict=True))
+        write_text(path, (f"{name}\t{score:.6f}\n" for name, score in zip(self.id, self.score, strict=True)))
 
 
 def deltasvm(

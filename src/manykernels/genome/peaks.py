@@ -1,7 +1,5 @@
 """Peaks in BED and narrowPeak files, and the windows of sequence around them."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, field
 from os import PathLike
@@ -9,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._archive import write_text
 from .._validation import check_choice, check_integer, check_number
 from ..sequences import Sequences
 from .reference import Reference, composition, counted, fields_of, lines, opened, whole
@@ -104,14 +103,12 @@ class Windows:
     def to_bed(self, path: str | PathLike[str]) -> None:
         """Write chrom, start, stop and name as a BED file."""
         rows = zip(self.chrom, self.start, self.stop, self.name, strict=True)
-        with open(path, "w") as file:
-            file.writelines(f"{chrom}\t{start}\t{stop}\t{name}\n" for chrom, start, stop, name in rows)
+        write_text(path, (f"{chrom}\t{start}\t{stop}\t{name}\n" for chrom, start, stop, name in rows))
 
     def to_fasta(self, path: str | PathLike[str]) -> None:
         """Write the sequences as a FASTA file with the headers chrom:start-stop, counted as in BED files."""
         rows = zip(self.places, self.sequences, strict=True)
-        with open(path, "w") as file:
-            file.writelines(f">{header}\n{letters}\n" for header, letters in rows)
+        write_text(path, (f">{header}\n{letters}\n" for header, letters in rows))
 
 
 def place(chrom, start, stop):
@@ -252,7 +249,7 @@ def windows(
 def collect(genome, chrom, start, stop, name, max_n, dropped):
     """The windows at these places, without those that have too many N."""
     texts = [genome.fetch(*at) for at in zip(chrom.tolist(), start.tolist(), stop.tolist(), strict=True)]
-    ends = np.concatenate([[0], np.cumsum(stop - start)])
+    ends = np.append(0, np.cumsum(stop - start))
     letters = np.frombuffer("".join(texts).encode("latin-1"), np.uint8)
     shares = composition(letters, ends[:-1], ends[1:])
     rows = np.flatnonzero(shares[2] <= max_n)

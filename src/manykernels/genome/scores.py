@@ -1,7 +1,5 @@
 """Effects of variants: the difference of a model's decisions at the two alleles, with a null by shuffled flanks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -152,18 +150,23 @@ def score_variants(
 
 def _training_width(model):
     """The letters of the sequences that a model has kept from training; None if lengths differ or are unknown."""
-    predictor = vars(model).get("predictor_")
-    if not isinstance(predictor, Predictor) or predictor.kernel_list is None:  # a user's model may have none
+    predictor = _predictor(model)
+    if predictor is None:
         return None
     kept = [predictor.support_sequences(m) for m in range(predictor.kernel_list.M)]
     lengths = np.unique(np.concatenate([[0], *(X.lengths for X in kept if X is not None)]))
     return int(lengths[1]) if len(lengths) == 2 else None
 
 
+def _predictor(model):
+    """The predictor of one of our estimators with its kernels; a user's model may have none."""
+    found = vars(model).get("predictor_")
+    return found if isinstance(found, Predictor) and found.kernel_list is not None else None
+
+
 def _check_width(model, width):
     """A ValueError if windows are too short for a word of a kernel with weight."""
-    predictor = vars(model).get("predictor_")  # of our estimators
-    if not isinstance(predictor, Predictor) or predictor.kernel_list is None:
+    if (predictor := _predictor(model)) is None:
         return
     kernels, used = predictor.kernel_list, np.atleast_2d(model.kernel_weights_).any(axis=0)
     for name, kernel, own in zip(kernels.names, kernels.kernels, used, strict=True):

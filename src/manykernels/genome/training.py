@@ -1,7 +1,5 @@
 """Training sets from peaks: windows, and negatives of the same lengths, GC content and repeats."""
 
-from __future__ import annotations
-
 import os
 from bisect import bisect_left
 from collections import defaultdict
@@ -182,12 +180,10 @@ def _candidates(genome, positives, missing, taken, max_n, rng):
 
 def _overlaps(start, stop, taken, chrom):
     """Whether the intervals (n,) overlap one of the taken ones on this contig."""
-    here = [intervals.chrom == chrom for intervals in taken]
-    starts = np.concatenate([intervals.start[rows] for intervals, rows in zip(taken, here, strict=True)])
-    stops = np.concatenate([intervals.stop[rows] for intervals, rows in zip(taken, here, strict=True)])
-    order = np.argsort(starts)
-    reach = np.concatenate([[-1], np.maximum.accumulate(stops[order])])  # the last stop of those that start before
-    return reach[np.searchsorted(starts[order], stop)] > start
+    ends = np.hstack([np.stack([one.start, one.stop])[:, one.chrom == chrom] for one in taken])
+    starts, stops = ends[:, np.argsort(ends[0])]
+    reach = np.concatenate([[-1], np.maximum.accumulate(stops)])  # the last stop of those that start before
+    return reach[np.searchsorted(starts, stop)] > start
 
 
 def _assign(positives, missing, candidates, free, tolerance, rng):

@@ -4,8 +4,6 @@ A kernel k(x, z) = f(Σ_j B(x_j, z_j)) with f = exp is a product over the column
 Products and sums of such kernels are sums of `GameTerm`s, and the Shapley values of a term are those of `loops.shares`.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 
@@ -142,7 +140,7 @@ def _divided(term, parts, A, name, n_jobs):
     if not groups:
         return [], np.zeros((T, 0, n)), A.sum(axis=1)
     kinds, degrees, rates, shifts, player, widths, owns = map(np.array, zip(*groups, strict=True))
-    first = np.concatenate([[0], np.cumsum(widths)])
+    first = np.append(0, np.cumsum(widths))
     ready = Groups(kinds, degrees, rates.astype(float), shifts.astype(float), player, first, owns)
     sides = [_columns(term, [part[side] for part in parts], order) for side in range(3)]
     power = term.atoms[sums[0]] if sums else None
@@ -198,7 +196,7 @@ def _nodes(players, degree, is_power, bounded):
     sizes = [m for m in fewer if m < last and degree == 0] + [last]
     each = [np.polynomial.legendre.leggauss(m) for m in sizes]
     t, w = (np.concatenate([one[k] for one in each]) for k in range(2))
-    first = np.concatenate([[0], np.cumsum(sizes)])
+    first = np.append(0, np.cumsum(sizes))
     return (t + 1) / 2, w / 2, first, np.array([reach[m] for m in sizes[:-1]] + [np.inf])
 
 

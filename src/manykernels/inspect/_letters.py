@@ -166,11 +166,4 @@ def has_values(kernel, support):
 
 def counts_whole(kernel, X):
     """Whether an unknown letter of X would only leave out windows."""
-    return kernel.whole or isinstance(kernel, Spectrum) or not unknown_letters(X).any()
-
-
-def unknown_letters(X):
-    """Which sequences have letters that match nothing, (n,)."""
-    if X.bits == 2:
-        return np.zeros(len(X), bool)
-    return np.add.reduceat(X.letters() >= X.alphabet.size, np.cumsum(X.lengths) - X.lengths) > 0
+    return kernel.whole or isinstance(kernel, Spectrum) or not X.n_unknown().any()

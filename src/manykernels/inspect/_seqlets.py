@@ -132,9 +132,13 @@ class Letters:
         """Unit vectors (T, N, (w + 2 flank)·A) of the seqlets in all T frames, offsets × strands."""
         frames = []
         for offset, strand in self.moves():
-            _, values = self.cut(seqlets, offset, np.full(len(seqlets.row), strand), self.flank, self.flank)
-            frames.append(unit(np.maximum(values, 0).reshape(len(values), -1)).astype(np.float32))
+            frames.append(self.vectors(seqlets, offset, np.full(len(seqlets.row), strand)).astype(np.float32))
         return np.stack(frames)
+
+    def vectors(self, *frame):
+        """The same in one frame, (N, (w + 2 flank)·A)."""
+        _, values = self.cut(*frame, self.flank, self.flank)
+        return unit(np.maximum(values, 0).reshape(len(values), -1))
 
     def moves(self):
         """[(offset, strand)] of the T frames."""
@@ -142,8 +146,7 @@ class Letters:
 
     def mean(self, group):
         """The mean of the unit vectors of a group, as a unit vector."""
-        _, values = self.cut(*group, self.flank, self.flank)
-        return unit(unit(np.maximum(values, 0).reshape(len(values), -1)).mean(axis=0, keepdims=True))[0]
+        return unit(self.vectors(*group).mean(axis=0, keepdims=True))[0]
 
     def centred(self, group):
         """The group with its w letters of the largest mean contribution in the middle of the frame."""

@@ -126,14 +126,15 @@ def approximation_error(model: Any, X: Any, y: Any = None, n: int = 2000, random
     values = [_decisions(twin, new) for twin in fits]
     spread = max(float(np.std(values[1])), 1e-300)
     scored = y is not None and not is_outlier_detector(model)
+    low, full = fits
     return ApproximationError(
-        tuple(float(twin.objective_) for twin in fits),  # type: ignore[arg-type]
-        fits[0].kernel_weights_ - fits[1].kernel_weights_,
+        (float(low.objective_), float(full.objective_)),
+        low.kernel_weights_ - full.kernel_weights_,
         float(np.sqrt(np.mean((values[0] - values[1]) ** 2))) / spread,
-        tuple(float(twin.score(new, np.asarray(y)[test])) for twin in fits) if scored else None,  # type: ignore[arg-type]
+        (float(low.score(new, np.asarray(y)[test])), float(full.score(new, np.asarray(y)[test]))) if scored else None,
         len(train),
         len(test),
-        tuple(float(twin.duality_gap_) for twin in fits),  # type: ignore[arg-type]
+        (float(low.duality_gap_), float(full.duality_gap_)),
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_outlier_detector
 from sklearn.utils import check_random_state
 
+from .._validation import check_integer
 from ..estimators.check_inputs import open_annotated
 from ..estimators.shared_kernels import SharedFold, SharedKernels, shared_by_samples
 from ..kernels.view_data import n_examples
@@ -64,8 +65,7 @@ def bootstrap_weights(
     """
     from joblib import Parallel, delayed
 
-    if n_boot < 1:
-        raise ValueError(f"n_boot={n_boot}: at least one sample is needed")
+    check_integer("n_boot", n_boot)
     check_plain(model)
     X, y, covariates = open_annotated(X, y, covariates)
     if y is None and not is_outlier_detector(model):

@@ -8,8 +8,6 @@ no C² at p = 1, and Example 2 has M^{1/p*} instead of M², where the paper repe
 for even p*, but it holds for every integer r = p*: against Gaussian signs E(σᵀKσ)^r ≤ (2r − 1)!! (tr K)^r ≤ (r tr K)^r.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

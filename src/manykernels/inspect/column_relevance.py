@@ -1,7 +1,5 @@
 """The relevance of single columns inside a source, on held-out examples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -87,13 +85,12 @@ class _ColumnFold(Fold):
     def moves(self, row):
         return row.wanted & False, row.wanted
 
-    def recomputed(self, rows, cuts, draws):
-        again, order = np.tile(np.arange(self.n_test), len(draws)), np.concatenate(draws)
+    def recomputed(self, rows, cuts, again, order):
         a, theta, found = self.every.a, self.every.theta, {}
         for k, row in enumerate(rows):
             if cuts[k].any():
                 f = self.decide(self.plan, a, theta * cuts[k], _moved(self.X, row.view, row.at, again, order))
-                found[k] = f.reshape(len(draws), self.n_test, -1)
+                found[k] = f.reshape(-1, self.n_test, f.shape[1])
         return found
 
 

@@ -1,7 +1,5 @@
 """Attribution: what every letter of a sequence does to the decision of a model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +14,7 @@ from ..kernels.rows import check_rows
 from ..kernels.view_data import n_examples
 from ..kernels.views import Views
 from ..sequences import Sequences
-from ._letters import WordValues, counts_whole, has_values, unknown_letters, word_parts
+from ._letters import WordValues, counts_whole, has_values, word_parts
 from .displays.base import check_fitted
 from .explanation import SequenceExplanation
 from .sequences import row_of
@@ -117,7 +115,8 @@ class _Source:
         self.theta = np.zeros(self.M)
         self.theta[: theta.shape[1]] = theta[row if len(theta) > 1 else 0]
         self.spherical = model.normalize_ == "spherical"
-        found = [plan for top in kernels.view_plans for plan in _plans(top) if plan.encoding is not None]
+        plans = [kernels.plans(m) for m in range(self.M)]
+        found = [plan for own in plans for plan in own if plan.encoding is not None]
         known = {_name(plan): plan for plan in found}
         if view is not None:
             known = {name: plan for name, plan in known.items() if view in (name, plan.name)}
@@ -134,7 +133,7 @@ class _Source:
             raise ValueError(
                 f"X is a frame of {type(self.part).__module__}: give a frame of pandas, or a dict of columns."
             )
-        self.reads = np.array([any(self._touched(p) for p in _plans(kernels.view_plans[v])) for v in kernels.view_of])
+        self.reads = np.array([any(map(self._touched, own)) for own in plans])
         self.sequences = self._read(kernels)
 
     def _touched(self, plan):
@@ -204,7 +203,7 @@ class _Source:
 def _mutate(source, out):
     """Adds f(x with letter a at p) − f(x) to `out` (M or 1, letters, A)."""
     X, rest = source.sequences, np.where(source.reads, source.theta, 0.0)
-    strange = unknown_letters(X)
+    strange = X.n_unknown() > 0
     known, all_kernels = np.flatnonzero(~strange), rest.copy()
     for m in source.used():
         words = source.words(m)
@@ -220,7 +219,7 @@ def _mutate_copies(source, theta, rows, out):
     """The same by decisions of copies with one letter changed."""
     X, size = source.sequences, source.sequences.alphabet.size
     decoder = np.frombuffer(X.alphabet.decoder(), np.uint8)
-    first = np.cumsum(X.lengths.astype(np.int64)) - X.lengths
+    first = X.bounds()
 
     def parts(rows, codes):
         copies = Sequences.encode(decoder[codes], X.alphabet, "ignore")
@@ -272,11 +271,6 @@ def _padded(values, lengths):
     inside = np.arange(out.shape[2]) < lengths[:, None]
     out.transpose(0, 2, 1, 3)[inside] = values.transpose(1, 0, 2)
     return out
-
-
-def _plans(plan):
-    """The plan, or those of the kernels that it joins."""
-    return [plan] if plan.join is None else list(plan.join.view_plans)
 
 
 def _name(plan):

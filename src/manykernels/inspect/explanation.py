@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from .._archive import write_text
 from .._pictures import panels, plain, short
 from ..sequences import Sequences
 from .sequence_plots import draw_letters
+from .tables import check_place
 
 PLACE = re.compile(r"(?:.*::)?(?P<chrom>[^:\s]+):(?P<start>\d+)-(?P<stop>\d+)(?:\((?P<strand>[+-])\))?(?:\s.*)?")
 
@@ -114,10 +116,11 @@ class SequenceExplanation:
         ids = [str(i) for i in range(n)] if ids is None else list(ids)
         if len(ids) != n:
             raise ValueError(f"ids has {len(ids)} names for {n} sequences: give one each, or None.")
-        with open(path, "w") as file:
-            for name, score, rows, length in zip(ids, self.decision, values, self.sequences.lengths, strict=True):
-                shown = ";".join(",".join(f"{value:g}" for value in row) for row in rows[:length].tolist())
-                file.write(f"{name}\t{score:g}\t{shown}\n")
+        lines = []
+        for name, score, rows, length in zip(ids, self.decision, values, self.sequences.lengths, strict=True):
+            shown = ";".join(",".join(f"{value:g}" for value in row) for row in rows[:length].tolist())
+            lines.append(f"{name}\t{score:g}\t{shown}\n")
+        write_text(path, lines)
 
     def to_bigwig(
         self, path: str | PathLike[str], places: Sequence[str], sizes: Mapping[str, int] | None = None
@@ -177,8 +180,7 @@ class SequenceExplanation:
         Values by kernel have a panel for each kernel that has any. `start` and `stop` cut the positions. Returns the
         axes, or an array of the axes of all panels.
         """
-        if not isinstance(i, int | np.integer) or not -len(self.sequences) <= i < len(self.sequences):
-            raise ValueError(f"i={i!r}: give the number of one of {len(self.sequences)} sequences.")
+        check_place(i, len(self.sequences), "sequences")
         L = int(self.sequences.lengths[i])
         first, last, _ = slice(start, stop).indices(L)
         if first >= last:

@@ -1,7 +1,5 @@
 """The search for motifs in an explanation, how often chance would find them, and the words that contribute most."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -67,18 +67,19 @@ class Fold:
     def __init__(self, model, X, y, weight, train, test, score, every=None, covariates=None):
         model = with_kernels_of(model, X)
         cut = (lambda rows: X[np.ix_(rows, train)]) if is_precomputed(model) else lambda rows: take_examples(X, rows)
-        self.X, self.y = cut(test), None if y is None else y[test]
-        self.weight, self.scorer = None if weight is None else weight[test], score
+        (self.y, self.weight), (own_y, own_weight) = (
+            [None if values is None else values[rows] for values in (y, weight)] for rows in (test, train)
+        )
+        self.X, self.scorer = cut(test), score
         if weight is not None and not np.any(self.weight):
             raise ValueError("sample_weight is 0 for every held-out example of a fold: take fewer folds, or leave out "
                              "the examples without weight.")  # fmt: skip
-        train_weight = None if weight is None else weight[train]
         self.model = clone(model).set_params(checkpoint=None, verbose=False, warm_start=False)
-        given = cut(train), None if y is None else y[train]
+        given = cut(train), own_y
         self.adjustment = Adjustment(None if covariates is None else covariates.Z[test])
         train_covariates = None if covariates is None else covariates.take(train)
         self.n_train, self.n_test = len(train), n_examples(self.X)
-        self.given = *given, train_weight, train_covariates  # to the fit, by `read_examples`
+        self.given = *given, own_weight, train_covariates  # to the fit, by `read_examples`
         examples = read_examples(self.model, *self.given)
         if isinstance(self.X, list | tuple) and getattr(examples.X, "ndim", 1) == 2:  # a table as a list of rows
             self.X = np.asarray(as_mixed(self.X))
@@ -173,8 +174,7 @@ class Fold:
         specs = seeing_only(specs_of(model.kernels), self.kernel_list, less, kept, self._spread)
         model.kernels, model.C, model.slack = [specs[m] for m in which], self.plan.examples.C, model.slack and not held
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SomeDoNotVary)  # known here
+            with warnings.catch_warnings(action="ignore", category=SomeDoNotVary):  # known here
                 plan = plan_fit(model, read_examples(model, less, *targets)) if len(which) else None
         except NothingVaries:  # what is left has one value on these training examples
             plan = None
@@ -260,7 +260,8 @@ class Fold:
         every, parts = self.every, self.parts(self.every)
         decision, moves, found = self.ends[0], [self.moves(row) for row in rows], []
         same = self.score(decision)
-        made = self.recomputed(rows, [anew & every.theta.any(axis=0) for _, anew in moves], draws)
+        again, order = np.tile(np.arange(self.n_test), len(draws)), np.concatenate(draws)
+        made = self.recomputed(rows, [anew & every.theta.any(axis=0) for _, anew in moves], again, order)
         for k, (own, anew) in enumerate(moves):
             if not every.theta[:, own | anew].any():
                 found.append([same] * len(draws))
@@ -278,10 +279,12 @@ class Fold:
         stays, cut = self.split(row.columns)
         return ~stays, cut
 
-    def recomputed(self, rows, cuts, draws):
-        """{k: (draws, n_test, T)}: the part of the kernels cuts[k] with the columns of rows[k] in each order."""
+    def recomputed(self, rows, cuts, again, order):
+        """{k: (draws, n_test, T)}: the part of the kernels cuts[k] with the columns of rows[k] in each order.
+
+        `again` has the held-out examples once for each draw, `order` as the draws permute them.
+        """
         every, found = self.every, {}
-        again, order = np.tile(np.arange(self.n_test), len(draws)), np.concatenate(draws)
         alike: dict[bytes, list[int]] = {}
         for k, cut in enumerate(cuts):
             if cut.any():
@@ -295,7 +298,7 @@ class Fold:
                     here = np.where(block, np.tile(order, len(some)), np.tile(again, len(some)))
                     X = mixed(X, take_examples(self.X, here), rows[k].columns)
                 f = self.decide(self.plan, every.a, every.theta * cuts[some[0]], X)
-                found |= dict(zip(some, f.reshape(len(some), len(draws), self.n_test, -1), strict=True))
+                found |= dict(zip(some, f.reshape(len(some), -1, self.n_test, f.shape[1]), strict=True))
         return found
 
     def decide(self, plan, a, theta, X):

@@ -1,7 +1,5 @@
 """The relevance of each source on held-out examples: left out, permuted, alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import chain
 from typing import Any
@@ -23,16 +21,17 @@ from ..estimators.covariates import Covariates, check_covariates
 from ..estimators.survival_times import read_times
 from ..kernels.pairs import Pairs
 from ..kernels.view_data import n_examples
-from ._interchangeable import find_groups
 from .fold import Fold
-from .relevance_result import Relevance
-from .sources import overlapping_sources, read_sources, shared_columns
+from .relevance_result import Group, Relevance
+from .sources import overlapping_sources, read_sources, shared_columns, together
 from .tables import check_plain, chosen_C, column_shares
 
 MAX_KEPT_BYTES = 2**29  # of the kernels of all folds, kept until groups are found
 MAX_REFIT_ENTRIES = 2**26  # of the kernels of all folds, up to which all sources are refitted by default
 MAX_REFITS = 200  # fits that compute kernels anew, by default
 MIN_REFITTED = 3  # sources that are refitted, whatever the number of folds
+MAX_CANDIDATES = 20  # sources
+NEVER_JOINED = -1e3  # in place of the alignment of sources that share kernels
 
 
 def relevance(
@@ -238,6 +237,66 @@ def measure_rows(
     result = Relevance.of(rows, found, level, scoring)
     result.groups = find_groups(result, rows, found, again, n_jobs)
     return result
+
+
+def find_groups(result: Any, rows: list, found: list[dict], fold: Any, n_jobs: int | None) -> list[Group]:
+    """The smallest sets of sources whose joint drop is above 0 and above the sum of their single drops, by intervals.
+
+    Candidates have gains above 0 and no drop. They are joined by alignment, the best aligned first, and each join is
+    tested by a fit without its members, until one passes. Sources that share kernels, such as the drugs' and the
+    targets' sides of products, are not joined, since the shared kernels make them alike.
+    """
+    from joblib import Parallel, delayed
+
+    sources = np.array([m for m, row in enumerate(rows) if row.kind == "source"])
+    own, gain = result.measure("drop"), result.measure("gain")
+    chosen = [m for m in sources if own.low[m] <= 0 < gain.low[m]]
+    chosen = sorted(sorted(chosen, key=lambda m: -gain.mean[m])[:MAX_CANDIDATES])
+    if len(chosen) < 2:
+        return []
+    between = np.mean([measured["between"] for measured in found], axis=0)[np.ix_(chosen, chosen)]
+    masks = np.array([rows[m].wanted for m in chosen])
+    joins = _joins(np.where(masks @ masks.T, NEVER_JOINED, between))
+    joins = [(members, near) for members, near in joins if masks[members].sum(axis=0).max() == 1]
+    if not joins:
+        return []
+    joint = [together([rows[chosen[i]] for i in members]) for members, _ in joins]
+
+    def scores(k):
+        here = fold(k, found[k]["every"])
+        return [here.score(f) for _, f, _ in here.refits(joint)]
+
+    without = np.array(Parallel(n_jobs)(delayed(scores)(k) for k in range(len(found))))  # (J, joins)
+    whole = np.array([measured["all"] for measured in found])
+    groups: list[Group] = []
+    done: set[int] = set()
+    for (members, alignment), scored in zip(joins, without.T, strict=True):
+        if done & set(members):
+            continue
+        lost = whole - scored
+        single = np.sum([result.differences("drop")[:, chosen[i]] for i in members], axis=0)
+        spread, excess = (result.spread(values[:, None]) for values in (lost, lost - single))
+        if spread.low[0] > 0 and excess.low[0] > 0:
+            done |= set(members)
+            names = [rows[chosen[i]].name for i in members]
+            drop, se, low, high = (float(values[0]) for values in spread)
+            groups.append(Group(names, drop, se, low, high, alignment))
+    return groups
+
+
+def _joins(between):
+    """[(members, mean alignment)] of the joins of average linkage, the best aligned first."""
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    distance = np.maximum(1.0 - between, 0.0)
+    np.fill_diagonal(distance, 0.0)
+    members = [[i] for i in range(len(between))]
+    joins = []
+    for left, right, far, _ in linkage(squareform(distance, checks=False), "average"):
+        members.append(sorted(members[int(left)] + members[int(right)]))
+        joins.append((members[-1], float(1.0 - far)))
+    return joins
 
 
 def small_enough(fold, folds):

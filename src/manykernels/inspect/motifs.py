@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._archive import write_text
 from .._pictures import note, panels, plain, render
 from .sequence_plots import LETTER_COLOURS, draw_letters, stacked
 
@@ -212,14 +213,12 @@ class Motifs:
                 *(" ".join(f"{share:.6f}" for share in row) for row in motif.probabilities),
                 "",
             ]
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
+        write_text(path, (f"{line}\n" for line in lines))
 
     def to_html(self, path: str | PathLike[str], title: str = "Motifs") -> None:
         """Write a page with the logos, the supports and the distances of the motifs; it needs no other file."""
         own = dict(title=title, bits=np.log2(len(self.letters)), stacks=stacks, colours=LETTER_COLOURS)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(render("inspect/motif_page.html.jinja", motifs=self, **own))
+        write_text(path, [render("inspect/motif_page.html.jinja", motifs=self, **own)])
 
     def plot(self, ax: Any = None) -> Any:
         """Logos of the motifs, one a row: information in bits, and mean contributions. Returns the axes (M, 2)."""

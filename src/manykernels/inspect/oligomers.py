@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._threads import run_blocks
+from .._validation import check_integer
 from ..sequences import Sequences
 from .sequences import words
 from .tables import numbers_table
@@ -117,8 +118,7 @@ def top_kmers(
     >>> sorted((word, place) for word, place, Q in top_kmers(model, 2, n=2))
     [('AC', 0), ('TT', 0)]
     """
-    if n < 1:
-        raise ValueError(f"n={n}: at least one word is needed")
+    check_integer("n", n)
 
     def best(p, values):
         found = np.argpartition(-np.abs(values), min(n, len(values)) - 1)[:n]

@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._pictures import COLOURS, left_out, legend, note, panels, plain, render, rows_of, short
-from .._validation import one_line
-from ._interchangeable import Group
+from .._pictures import COLOURS, left_out, legend, note, one_axes, plain, render, rows_of, short
+from .._validation import check_choice, one_line
 from .sources import Shared, listed
 from .tables import mean_shares, said
 
@@ -37,6 +36,17 @@ def spread_of(values: np.ndarray, overlap: float, level: float) -> Spread:
     se = values.std(axis=0, ddof=1) * np.sqrt(1.0 / J + overlap)
     half = t.ppf(0.5 + 0.5 * level, J - 1) * se
     return Spread(mean, se, mean - half, mean + half)
+
+
+class Group(NamedTuple):
+    """Interchangeable sources: the drop of the score without all of them, and their mean alignment."""
+
+    names: list[str]
+    drop: float
+    drop_se: float
+    low: float
+    high: float
+    alignment: float
 
 
 @dataclass
@@ -138,8 +148,7 @@ class Relevance:
 
     def differences(self, measure: str) -> np.ndarray:
         """The values of a measure in each fold, (J, rows): "relevance", "drop", "permute", "gain" or "alone"."""
-        if measure not in MEASURES:
-            raise ValueError(f"measure={measure!r} is unknown: choose one of {', '.join(map(repr, MEASURES))}.")
+        check_choice("measure", measure, MEASURES)
         drop = self.score_all[:, None] - self.score_without
         gain = self.score_alone - self.score_alone_permuted
         values = {"drop": drop, "gain": gain, "relevance": 0.5 * (drop + gain), "alone": self.score_alone}
@@ -207,10 +216,10 @@ class Relevance:
         kind = self.kinds[0] if kind is None else kind
         rows = self.of_kind(kind)
         shown = rows[:top]
-        ax = plain(panels(ax, 1, 1, (7.2, 1.2 + 0.5 * len(shown)))[1][0, 0])
+        ax, some = plain(one_axes(ax, (7.2, 1.2 + 0.5 * len(shown)))), self.refitted.any()
         looks = (("gain", "alone", "s"), ("permute", "permuted", "o"), ("drop", "left out", "D"))
-        for k, (measure, label, marker) in enumerate(looks if self.refitted.any() else looks[1:2]):
-            place = np.arange(len(shown)) + (0.2 * (k - 1) if self.refitted.any() else 0.0)
+        for k, (measure, label, marker) in enumerate(looks if some else looks[1:2]):
+            place = np.arange(len(shown)) + (0.2 * (k - 1) if some else 0.0)
             self.draw(ax, measure, shown, place, fmt=marker, color=COLOURS[k], label=label)
         rows_of(ax, [f"{short(self.names[m], 24)} ({self.weights[m]:.0%} of weight)" for m in shown], 60)
         ax.set_xlabel(f"change of the {self.scoring}, {self.level:.0%} intervals over {self.n_splits} folds")

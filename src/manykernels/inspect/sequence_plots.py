@@ -1,14 +1,12 @@
 """Models of sequences as pictures; matplotlib is imported on first use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._pictures import panels
+from .._pictures import one_axes
 from .oligomers import POIM
 from .sequences import position_weights
 
@@ -215,6 +213,6 @@ def _curves(poims, ax, origin):
 
 
 def _axes(ax, size):
-    ax = panels(ax, 1, 1, size)[1][0, 0]
+    ax = one_axes(ax, size)
     ax.spines["top"].set_visible(False)
     return ax

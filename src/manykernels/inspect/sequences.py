@@ -4,8 +4,6 @@ s(x) = Σ_i a_i Σ_{l,k} weight[l, k−1] [x_i[l:l+k] = x[l:l+k]] is the decisio
 shifts adds such a sum for each shift, with x_i moved.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._pictures import as_shares
 from .._validation import shown
 from ..strings.base import positions
-from ..strings.weighted_degree import degree_weights
+from ..strings.degree import degree_weights
 from .tables import check_model
 
 

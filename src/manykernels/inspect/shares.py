@@ -1,7 +1,5 @@
 """Which column inside the kernels: exact Shapley values of single columns."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -94,7 +92,7 @@ def feature_shares(
     if len(left):
         called, members = [*called, "other kernels"], [*members, left]
     each = [_source_shares(model, X, background, own) for own in members]
-    names = {name: p for p, name in enumerate(dict.fromkeys(name for own, _, _ in each for name in own))}
+    names = _numbered(each)
     parts = np.zeros((len(called), len(A), len(names), n_examples(X)))
     for out, (own, values, _) in zip(parts, each, strict=True):
         out[:, [names[name] for name in own]] = values
@@ -154,9 +152,14 @@ def _source_shares(model, X, background, members):
     return _added(each, len(A), n)
 
 
+def _numbered(each):
+    """{column: its number} of the columns of several (columns, values, rest)."""
+    return {name: p for p, name in enumerate(dict.fromkeys(name for own, _, _ in each for name in own))}
+
+
 def _added(each, T, n):
     """The sum of several (columns, values (T, columns, n), rest (T, n))."""
-    names = {name: p for p, name in enumerate(dict.fromkeys(name for own, _, _ in each for name in own))}
+    names = _numbered(each)
     values, rest = np.zeros((T, len(names), n)), np.zeros((T, n))
     for own, found, empty in each:
         values[:, [names[name] for name in own]] += found

@@ -1,15 +1,13 @@
 """The Shapley values of columns: result, tables and pictures."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .._pictures import COLOURS, GREY, height, left_out, note, panels, plain, rows_of, short
+from .._pictures import COLOURS, GREY, height, left_out, note, one_axes, plain, rows_of, short
 from .._validation import check_choice, check_integer
-from .tables import evenly, heaviest
+from .tables import check_place, evenly, heaviest
 
 KINDS = ("bar", "beeswarm", "waterfall")
 MAX_DOTS = 2000  # examples of a beeswarm
@@ -115,18 +113,15 @@ class FeatureShares:
         """
         check_choice("kind", kind, KINDS)
         check_integer("top", top)
-        values, largest = self.of(source, output), None
-        if kind == "waterfall":
-            if not isinstance(i, int | np.integer) or not -len(values) <= i < len(values):
-                raise ValueError(f"i={i!r}: give the number of one of {len(values)} examples.")
-            largest = np.abs(values[i])
-        size = np.abs(values).mean(axis=0) if largest is None else largest
+        values, waterfall = self.of(source, output), kind == "waterfall"
+        if waterfall:
+            check_place(i, len(values), "examples")
+        size = np.abs(values[i]) if waterfall else np.abs(values).mean(axis=0)
         shown = heaviest(size, top)
-        width = 7.2
-        ax = plain(panels(ax, 1, 1, (width, height(len(shown)) + 0.4 * (kind == "waterfall")))[1][0, 0])
+        ax = plain(one_axes(ax, (7.2, height(len(shown)) + 0.4 * waterfall)))
         what = "the decision" if source is None else f"the part of {short(source)}"
         what += f" for {output}" if self.outputs else ""
-        if kind == "waterfall":
+        if waterfall:
             base = self.base if source is None else self.part_base[self.sources.index(source)]
             base = base if not self.outputs else base[:, self.outputs.index(str(output))]
             self._waterfall(ax, values[i], float(base[i]), shown, i, what)

@@ -25,11 +25,6 @@ MIN_SHARED = 0.5  # of the columns of the smaller of two joined sources
 MAX_KERNEL_ROWS = 50  # with more kernels a table has no rows for single kernels
 
 
-def is_table(X: Any) -> bool:
-    """Whether X is one table whose columns can be exchanged: a frame, or a dense array (n, d)."""
-    return is_frame(X) or isinstance(X, np.ndarray) and X.ndim == 2
-
-
 def specs_of(kernels: Any) -> list[KernelSpec]:
     """The specifications of the `kernels` of an estimator, [] if it has no list of them."""
     return [as_spec(one) for one in kernels] if isinstance(kernels, list | tuple) else []
@@ -38,14 +33,10 @@ def specs_of(kernels: Any) -> list[KernelSpec]:
 def columns_seen(kernel_list: Any, d: int) -> list[frozenset[int]]:
     """The positions of the columns that each kernel of a table of d columns sees."""
     return [
-        _across(plan.join, d) if (plan := kernel_list.view_plans[v]).join is not None
+        frozenset().union(*columns_seen(plan.join, d)) if (plan := kernel_list.view_plans[v]).join is not None
         else frozenset(range(d) if own is None else own.tolist())
         for v, own in zip(kernel_list.view_of, kernel_list.columns, strict=True)
     ]  # fmt: skip
-
-
-def _across(kernel_list, d):
-    return frozenset().union(*columns_seen(kernel_list, d))
 
 
 def column_sources(X: Any, kernel_list: Any, usual: dict[str, np.ndarray]) -> dict[str, tuple[int, ...]]:
@@ -203,8 +194,8 @@ def _names(model, fold):
 def column_rows(fold: Any, usual: dict[str, np.ndarray]) -> list[Row]:
     """A row for each source of columns, if X is one table in which sources of kernels share columns, else []."""
     kernels, X = fold.kernel_list, fold.X
-    plain = kernels is not None and kernels.tasks is None and is_table(X)
-    if not plain or len(specs_of(fold.model.kernels)) != fold.M:
+    table = is_frame(X) or isinstance(X, np.ndarray) and X.ndim == 2  # whose columns can be exchanged
+    if not table or kernels is None or kernels.tasks is not None or len(specs_of(fold.model.kernels)) != fold.M:
         return []
     seen = columns_seen(kernels, X.shape[1])
     found = column_sources(X, kernels, usual).items()

@@ -5,8 +5,6 @@ different information (Kloft et al. 2011, Sections 6 and 7). A sample cannot dec
 with its evidence.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,12 +1,15 @@
 """Kernel weights as tables, and the columns that count in a learned metric."""
 
+from collections import Counter, defaultdict
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.utils.validation import check_is_fitted
 
 from .._pictures import short
 from .._validation import one_line
+from ..estimators import MKLSurvival
 from ..estimators.check_inputs import optional
 from ..estimators.cross_validated import CrossValidated
 
@@ -17,24 +20,23 @@ def column_shares(metric: dict[str, dict[str, Any]] | None) -> dict[str, dict[st
     The share of a column in the mean distance between examples; numbers made of one column, such as the indicators of
     its categories, count together.
     """
-    found: dict[str, dict[str, float]] = {}
+    found = {}
     for source, table in (metric or {}).items():
-        own = found.setdefault(source, {})
+        own: Any = Counter()
         for column, share in zip(table["column"], table["share"], strict=True):
-            own[column] = own.get(column, 0.0) + float(share)
-        found[source] = dict(sorted(own.items(), key=lambda item: -item[1]))
+            own[column] += float(share)
+        found[source] = dict(own.most_common())
     return found
 
 
 def mean_shares(several: list[dict[str, dict[str, float]]]) -> dict[str, dict[str, float]]:
     """The mean of `column_shares` over folds, greatest first."""
-    found: dict[str, dict[str, float]] = {}
+    found: defaultdict[str, Any] = defaultdict(Counter)
     for shares in several:
         for source, own in shares.items():
             for column, share in own.items():
-                there = found.setdefault(source, {})
-                there[column] = there.get(column, 0.0) + share / len(several)
-    return {source: dict(sorted(own.items(), key=lambda item: -item[1])) for source, own in found.items()}
+                found[source][column] += share / len(several)
+    return {source: dict(own.most_common()) for source, own in found.items()}
 
 
 def said(source: str, shares: dict[str, float]) -> str:
@@ -63,6 +65,15 @@ def check_plain(model):
         )
 
 
+def kind_of(model: Any) -> str:
+    """The kind of problem that a model solves."""
+    if is_outlier_detector(model):
+        return "one-class"
+    if isinstance(model, MKLSurvival):
+        return "survival"
+    return "classification" if is_classifier(model) else "regression"
+
+
 def chosen_model(model):
     """The estimator that a fitted `MKLClassifierCV` or `MKLRegressorCV` chose; any other model itself."""
     searched = isinstance(model, CrossValidated) and optional(model, "C_") is not None
@@ -84,6 +95,12 @@ def heaviest(size, top=None):
 def evenly(n, most):
     """At most `most` of the numbers 0 … n − 1, evenly spread, with both ends."""
     return np.unique(np.linspace(0, max(n - 1, 0), min(n, most)).astype(int))
+
+
+def check_place(i, n, what):
+    """A ValueError unless i is the number of one of n."""
+    if not isinstance(i, int | np.integer) or not -n <= i < n:
+        raise ValueError(f"i={i!r}: give the number of one of {n} {what}.")
 
 
 def numbers_table(title, first, others, rows):

@@ -1,6 +1,7 @@
 """Tables with named columns, of pandas, polars and similar libraries, and entries that NumPy would lose or change."""
 
 import sys
+from collections import Counter
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
@@ -119,6 +120,13 @@ def called(labels):
 def listed(items, most=5):
     """The first five items, and how many more there are."""
     return ", ".join(map(repr, items[:most])) + (f" and {len(items) - most} more" if len(items) > most else "")
+
+
+def check_header(names, path, error=ValueError):
+    """An error if two columns have the same name, but for spaces: the second copy of a target would be a feature."""
+    twice = [name for name, count in Counter(str(name).strip() for name in names).items() if count > 1]
+    if twice:
+        raise error(f"{path} has several columns called {twice[0]!r}: rename them.")
 
 
 def is_missing_text(value):

@@ -235,3 +235,8 @@ def _line(views, name):
     what = "nothing" if x is None else f"{type(x).__name__} {shape}"
     lost = 0 if mask is None else int((~mask).sum())
     return f"{one_line(name)}: {what}" + (f", {lost} example{'s lack' if lost > 1 else ' lacks'} it" if lost else "")
+
+
+def by_name(X: Any) -> dict[Any, Any]:
+    """{name: part} of `Views` or of a dict of views."""
+    return {name: X[name] for name in (X.names if isinstance(X, Views) else X)}

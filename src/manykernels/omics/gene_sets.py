@@ -22,7 +22,7 @@ from ..kernels.frames import check_names, is_frame, listed
 from ..kernels.linear import Linear
 from ..kernels.spec import KernelSpec
 from ..kernels.view_data import is_views
-from ..kernels.views import Views
+from ..kernels.views import Views, by_name
 
 GROUP_MARK = ": "  # between a database and a set in names of kernels
 
@@ -293,7 +293,7 @@ def _tables(X):
         return {None: [str(name) for name in check_names(X)]}, {}
     if not is_views(X):
         raise ValueError(f"X is a {type(X).__name__} without names of columns: give a DataFrame, an AnnData or Views.")
-    parts = {name: X[name] for name in (X.names if isinstance(X, Views) else X)}
+    parts = by_name(X)
     found = {name: [str(column) for column in check_names(x)] for name, x in parts.items() if is_frame(x)}
     if not found:
         raise ValueError(f"no view of X has names of columns ({list(parts)}): give frames, or an AnnData.")

@@ -1,17 +1,13 @@
 """The model and the data of a report, its options, and the limits of the work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import is_classifier, is_outlier_detector
 
 from .._validation import check_choice, check_integer
-from ..estimators import MKLSurvival
 from ..estimators.check_inputs import is_precomputed, optional, take_examples
 
 MAX_ENTRIES = 4e9  # kernel entries that all fits of a section read
@@ -56,15 +52,6 @@ class Case(NamedTuple):
         y, groups = (None if own is None else own[rows] for own in (self.y, self.groups))
         Z = None if self.covariates is None else self.covariates.take(rows)
         return self._replace(X=X, y=y, groups=groups, covariates=Z)
-
-
-def kind_of(model: Any) -> str:
-    """The kind of problem that a model solves."""
-    if is_outlier_detector(model):
-        return "one-class"
-    if isinstance(model, MKLSurvival):
-        return "survival"
-    return "classification" if is_classifier(model) else "regression"
 
 
 @dataclass(frozen=True)

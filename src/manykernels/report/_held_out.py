@@ -195,8 +195,8 @@ def _more_often_right(case: Case, told: list, guesses: list) -> bool:
         return False
     from scipy.stats import binomtest
 
-    true = case.y[np.concatenate([test for test, _ in told])]
-    own, guess = np.concatenate([g for _, g in told]) == true, np.concatenate(guesses) == true
+    rows, named = map(np.concatenate, zip(*told, strict=True))
+    own, guess = named == case.y[rows], np.concatenate(guesses) == case.y[rows]
     won, lost = int(np.sum(own & ~guess)), int(np.sum(~own & guess))
     return won > 0 and bool(binomtest(won, won + lost, 0.5, "greater").pvalue < 0.01)
 
@@ -226,8 +226,8 @@ def _told(case: Case, told: list, answers: list[Held]) -> Facts:
     """
     if case.kind == "survival":
         return curves(case.y, *map(list, zip(*told, strict=True)))
-    rows = np.concatenate([test for test, _ in told])
-    guess, true = np.concatenate([g for _, g in told]), case.y[rows]
+    rows, guess = map(np.concatenate, zip(*told, strict=True))
+    true = case.y[rows]
     if true.ndim > 1 or case.kind == "one-class":
         return {}
     if case.kind == "classification":

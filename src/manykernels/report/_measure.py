@@ -126,8 +126,7 @@ def _stability(case: Case, samples: int) -> Facts:
         return {"why": "The model has several tasks, and the report draws no bootstrap samples of such a model."}
     tick = lambda a, b: case.tick("stability", a, b)  # noqa: E731
     y = case.y if case.kind != "one-class" else None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the fit has given these warnings already
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # which the fit has given already
         boot = bootstrap_weights(case.model, case.X, y, samples, case.seed, case.n_jobs, tick, case.covariates)
     if boot.shape[1:] != np.shape(case.model.kernel_weights_):
         return {"why": "The kernels depend on the sample, so that their weights cannot be compared between samples."}

@@ -1,7 +1,5 @@
 """Measures of held-out decisions: ROC curves, rates at a threshold, calibration, survival by predicted risk."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

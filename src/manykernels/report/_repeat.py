@@ -107,13 +107,8 @@ def _walk(value, seen):
         return
     seen.add(id(value))
     yield value
-    if isinstance(value, dict):
-        parts = list(value.values())
-    elif isinstance(value, list | tuple | set):
-        parts = list(value)
-    else:
-        parts = list(getattr(value, "__dict__", {}).values())  # any object
-    for part in parts:
+    inner = value if isinstance(value, dict) else getattr(value, "__dict__", {})  # any object
+    for part in value if isinstance(value, list | tuple | set) else inner.values():
         yield from _walk(part, seen)
 
 

@@ -1,12 +1,13 @@
 """`Report`: the facts of a model, their page, and the files of both."""
 
+import base64
+import hashlib
 import json
 import math
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,51 +15,53 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._archive import write_text
+from .._pictures import render
 from .._validation import check_number
 from ..estimators.advice import new_data
 from ..estimators.check_inputs import is_precomputed, open_annotated, optional
 from ..estimators.check_views import among_themselves
 from ..estimators.covariates import Covariates, new_covariates
 from ..estimators.cross_validated import CrossValidated
+from ..estimators.progress import show_stages
 from ..estimators.survival_times import read_times
 from ..inspect.displays.base import members_of
-from ..inspect.tables import check_model
+from ..inspect.sources import listed
+from ..inspect.tables import check_model, kind_of
 from ..kernels.view_data import n_examples
-from ._case import Case, ReportOptions, Tick, kind_of
+from . import _charts, _words, _worth
+from ._case import MAX_INSIDE, MAX_SOURCES, Case, Facts, ReportOptions
 from ._decisions import check_examples, is_list
 from ._measure import measure
-from ._page import page
 from ._repeat import report_lines
 from .describe import describe_data, describe_model, versions
 
+TOOLS = {  # what the templates may call
+    **{key: value for key, value in vars(_words).items() if callable(value) and value.__module__ == _words.__name__},
+    "charts": _charts, "log10": _charts.log10, "exp": math.exp, "words": _words, "few": listed, "worth": _worth,
+    "MAX_INSIDE": MAX_INSIDE, "MAX_SOURCES": MAX_SOURCES,
+}  # fmt: skip
 
-@contextmanager
-def showing(verbose: bool) -> Iterator[Tick]:
-    """Yields a function of (stage, done, total), which shows a bar with the remaining time for each stage."""
-    if not verbose:
-        yield lambda stage, done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
+
+def page(facts: Facts) -> str:
+    """The whole page."""
+    style, script = (files(__package__).joinpath(f"page.{end}").read_text(encoding="utf-8") for end in ("css", "js"))
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
     )
+    return section("page", facts, style=style, script=script, policy=policy)
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-               TextColumn("left"), TimeRemainingColumn())  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        tasks: dict = {}
 
-        def tick(stage, done, total):
-            if stage not in tasks:
-                tasks[stage] = progress.add_task(stage, total=total)
-            progress.update(tasks[stage], completed=done)
+def section(key: str, facts: Facts, **values: Any) -> str:
+    """The HTML of one of the templates."""
+    given = {"facts": _words.foreign(facts), **values, **TOOLS}
+    return render(f"report/templates/{key}.html.jinja", _words.MARKS, **given)
 
-        yield tick
+
+def _hash(content):
+    """Of a style or script, for the content policy."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
 
 
 @dataclass
@@ -100,9 +103,9 @@ class Report:
         place = Path(path)
         if data and place.suffix == ".json":
             raise ValueError(f"path={str(path)!r}: the facts take this name; give the page another, such as .html.")
-        _replace(place, self.html())
+        write_text(place, [self.html()])
         if data:
-            _replace(place.with_suffix(".json"), self.json() + "\n")
+            write_text(place.with_suffix(".json"), [self.json(), "\n"])
         self.path = place.absolute()
         return self.path
 
@@ -173,7 +176,7 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
     covariates = None
     if (Z := new_covariates(chosen, adjusted, n)) is not None:
         covariates = Covariates(Z, chosen.covariate_names_, chosen.covariate_columns_)
-    with showing(chosen.verbose if asked.verbose is None else asked.verbose) as tick:
+    with show_stages(chosen.verbose if asked.verbose is None else asked.verbose) as tick:
         case = Case(chosen, X, y, kind, asked.sources or _kernels_of_one(chosen), asked.scoring, asked.n_jobs,
                     asked.random_state, tick, groups, search,
                     asked.threshold or 0.0, covariates)  # fmt: skip
@@ -227,19 +230,6 @@ def _checked(path):
     if place.is_dir() or place.suffix == ".json" or not os.access(folder, os.W_OK):
         raise ValueError(f"path={str(path)!r} cannot be the page: give the path of a file, such as 'report.html'.")
     return place
-
-
-def _replace(place: Path, content: str) -> None:
-    """Write a file, and replace an old one only when the new file is complete."""
-    if place.exists() and not place.is_file():  # a pipe or a device
-        place.write_text(content, encoding="utf-8")
-        return
-    beside = place.with_name(f".{place.name}.{os.getpid()}")
-    try:
-        beside.write_text(content, encoding="utf-8", errors="replace")
-        os.replace(beside, place)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _finite(value: Any) -> Any:

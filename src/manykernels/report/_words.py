@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterable
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from .._pictures import short, writable
 from ..inspect.sources import Shared
@@ -93,13 +93,13 @@ def names(values: list[Any], length: int, most: int | None = None) -> list[str]:
     return [name(value, length) for value in values[:most]] + [f"{rest:,} more"] * (rest > 0)
 
 
-def finite(value: float | None) -> bool:
+def finite(value: float | None) -> TypeGuard[float]:
     return value is not None and math.isfinite(value)
 
 
 def number(value: float | None, digits: int = 3, sign: bool = False) -> str:
     """A number with so many decimals and a typographic minus, or – if it is missing."""
-    if value is None or not math.isfinite(value):
+    if not finite(value):
         return "–"
     shown = f"{value:.2e}" if abs(value) >= 1e6 or digits > 6 else f"{value:,.{digits}f}"
     plus = sign and value > 0
@@ -125,7 +125,7 @@ def figures(value: float) -> str:
 
 def percent(value: float | None, digits: int = 1) -> str:
     """A share as a percentage; a small positive share is never shown as 0."""
-    if value is None or not math.isfinite(value):
+    if not finite(value):
         return "–"
     least = 10.0**-digits
     if 0 < 100 * value < least / 2:
@@ -135,7 +135,7 @@ def percent(value: float | None, digits: int = 1) -> str:
 
 def gap(value: float | None) -> str:
     """A duality gap in scientific notation."""
-    if value is None or not math.isfinite(value):
+    if not finite(value):
         return "–"
     return re.sub("e-0?", "e−", f"{value:.1e}").replace("e+00", "")
 

@@ -26,7 +26,7 @@ from ..inspect.sources import (
 )
 from ..kernels.frames import is_frame, missing_entries
 from ..kernels.view_data import is_views, n_examples
-from ..kernels.views import Views
+from ..kernels.views import Views, by_name
 from ..sequences import Sequences
 from ._case import CONFIDENCE, FIT_ENTRIES, MAX_ENTRIES, MAX_SOURCES, Case, Facts
 
@@ -102,7 +102,7 @@ def identical(X: Any) -> dict[Any, Any]:
     """
     parts: dict[Any, Any] = {}
     if is_views(X):
-        parts = {name: X[name] for name in (X.names if isinstance(X, Views) else X)}
+        parts = by_name(X)
     elif is_frame(X) and np.prod(X.shape) <= MAX_COMPARED_ENTRIES:
         parts = {name: np.asarray(X[name]) for name in X.columns}
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.size <= MAX_COMPARED_ENTRIES:

@@ -14,7 +14,7 @@ from ..kernels.frames import is_frame, missing_entries
 from ..kernels.pairs import Pairs
 from ..kernels.stack import KernelStack
 from ..kernels.view_data import is_views, n_examples
-from ..kernels.views import Views
+from ..kernels.views import Views, by_name
 from ..sequences import Sequences
 from ._case import Facts
 from ._words import count as counted
@@ -39,10 +39,9 @@ def describe_data(model: Any, X: Any, y: Any) -> Facts:
     elif isinstance(X, Pairs):
         found["parts"], found["total"], found["what"] = [_side(X, side) for side in ("left", "right")], 2, "side"
     elif is_views(X):
-        names = _view_names(X)
-        present = X.present if isinstance(X, Views) else {}
-        found["parts"] = [_view(name, X[name], present.get(name)) for name in names[:MAX_COLUMNS]]
-        found["total"], found["what"] = len(names), "view"
+        parts, present = list(by_name(X).items()), X.present if isinstance(X, Views) else {}
+        found["parts"] = [_view(name, part, present.get(name)) for name, part in parts[:MAX_COLUMNS]]
+        found["total"], found["what"] = len(parts), "view"
     else:
         columns, total = _columns(X)
         found["parts"], found["total"], found["what"] = columns, total, "column"
@@ -72,10 +71,6 @@ def _unused(model, X):
     return [str(name) for name in X.columns if name not in known]
 
 
-def _view_names(X):
-    return X.names if isinstance(X, Views) else list(X)
-
-
 def _form(model, X):
     """A short description of the data."""
     if is_precomputed(model):
@@ -83,7 +78,7 @@ def _form(model, X):
     if isinstance(X, Pairs):
         return f"pairs of {n_examples(X.left):,} left and {n_examples(X.right):,} right objects"
     if is_views(X):
-        return counted(len(_view_names(X)), "view")
+        return counted(len(by_name(X)), "view")
     if _is_texts(X):
         return "sequences or texts"
     shape = _shape(X)

@@ -237,16 +237,11 @@ def refuse_foreign(items: Iterable[Any], name: str) -> None:
     for i, item in enumerate(items):
         text = item.decode("latin-1") if isinstance(item, bytes) else item if isinstance(item, str) else ""
         text = text.strip()
-        for at, letter in enumerate(text) if set(text.upper()) - set(known) else ():
-            if letter.upper() not in known:
-                raise ValueError(
-                    f"X[{i}] ({shortened(text)!r}) has {letter!r} at position {at}, which is no base, and nearly "
-                    f"all of X is {name.upper()}: write N for an unknown base, or leave out what is no {name.upper()}; "
-                    "if these are proteins, or the letter is right, list kernels with their alphabet, such as "
-                    "Spectrum(3, alphabet='protein')."
-                )
-
-
-def shortened(text: str, most: int = 20) -> str:
-    """The first letters of a text."""
-    return text if len(text) <= most else f"{text[:most]}..."
+        at = next((at for at, letter in enumerate(text) if letter.upper() not in known), None)
+        if at is not None:
+            raise ValueError(
+                f"X[{i}] ({text[:20] + '...' * (len(text) > 20)!r}) has {text[at]!r} at position {at}, which is no "
+                f"base, and nearly all of X is {name.upper()}: write N for an unknown base, or leave out what is no "
+                f"{name.upper()}; if these are proteins, or the letter is right, list kernels with their alphabet, "
+                "such as Spectrum(3, alphabet='protein')."
+            )

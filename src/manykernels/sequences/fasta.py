@@ -1,7 +1,5 @@
 """FASTA and FASTQ files, compressed or not, read in chunks directly into packed sequences."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma
@@ -9,19 +7,17 @@ import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._validation import parse_bytes
 from . import alphabet as _alphabet
+from .alphabet import Alphabet
 from .packed import Sequences
 from .packing import Packer, frozen
-
-if TYPE_CHECKING:
-    from .alphabet import Alphabet
 
 PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}  # by the first bytes
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
@@ -153,18 +149,9 @@ def read_fasta(
         raise ValueError(f"labels={labels!r}: give a word of the headers, a function of a list of headers, or None")
     limit = _limit(path, memory_limit)
     for size in BUFFER_SIZES:
-        packer = Packer(alphabet, unknown, f"sequence {{}} of {_braced(path)}", checked)
-        try:
-            found = []
-            for letters, offsets, part in _chunks(path, labels, size, limit):
-                packer.add(letters, offsets)
-                found += [] if part is None else [part]
-        except OverflowError:
-            continue
-        if not packer.count:
-            raise ValueError(NO_RECORDS.format(path))
-        sequences = Sequences.packed(packer)
-        return sequences if labels is None else (sequences, gathered(found, isinstance(labels, str)))
+        with suppress(OverflowError):
+            [(sequences, found)] = _batches(path, alphabet, unknown, labels, np.inf, checked, size, limit)
+            return sequences if labels is None else (sequences, gathered([found], isinstance(labels, str)))
     raise ValueError(f"{path} has a record longer than {BUFFER_SIZES[-1]} bytes; cut it into windows first")
 
 
@@ -198,20 +185,24 @@ def stream_fasta(path, alphabet="dna", unknown="error", labels=None, rows=2**16,
 
     Memory holds one block. Other parameters are those of `read_fasta`; labels are not converted to numbers.
     """
-    alphabet, path, total = _alphabet.get(alphabet), os.fsdecode(path), 0
-    packer, found = Packer(alphabet, unknown, f"sequence {{}} of {_braced(path)}", checked), []
+    path, size = os.fsdecode(path), BUFFER_SIZES[0]
     try:
-        for letters, offsets, part in _chunks(path, labels, BUFFER_SIZES[0], np.inf):
-            packer.add(letters, offsets)
-            found += [] if part is None else [part]
-            if packer.count >= rows:
-                yield Sequences.packed(packer), np.concatenate(found) if found else None
-                total, found = total + packer.count, []
-                packer = Packer(alphabet, unknown, f"sequence {total:,} + {{}} of {_braced(path)}", checked)
+        yield from _batches(path, _alphabet.get(alphabet), unknown, labels, rows, checked, size, np.inf)
     except OverflowError:
-        raise ValueError(
-            f"{path} has a record longer than {BUFFER_SIZES[0]} bytes; cut it into windows first"
-        ) from None
+        raise ValueError(f"{path} has a record longer than {size} bytes; cut it into windows first") from None
+
+
+def _batches(path, alphabet, unknown, labels, rows, checked, size, limit):
+    """Yields (Sequences, labels or None) of `rows` records or more; an OverflowError for a record of over `size`."""
+    name, total, found = _braced(path), 0, []
+    packer = Packer(alphabet, unknown, f"sequence {{}} of {name}", checked)
+    for letters, offsets, part in _chunks(path, labels, size, limit):
+        packer.add(letters, offsets)
+        found += [] if part is None else [part]
+        if packer.count >= rows:
+            yield Sequences.packed(packer), np.concatenate(found) if found else None
+            total, found = total + packer.count, []
+            packer = Packer(alphabet, unknown, f"sequence {total:,} + {{}} of {name}", checked)
     if packer.count:
         yield Sequences.packed(packer), np.concatenate(found) if found else None
     elif not total:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -206,8 +207,7 @@ class Sequences(Tagged):
 
     def _texts(self):
         text = self.letters().tobytes().translate(self.alphabet.decoder()).decode("latin-1")
-        stops = np.cumsum(self.lengths, dtype=np.int64).tolist()
-        return [text[a:b] for a, b in zip([0, *stops], stops, strict=False)]
+        return [text[a:b] for a, b in pairwise(self.bounds().tolist())]
 
     def codes(self, rows: Any = None, fill: int | None = None) -> np.ndarray:
         """Codes (n, L) uint8 of all or of the given rows; `fill`, if given, pads shorter sequences."""
@@ -224,10 +224,7 @@ class Sequences(Tagged):
     def window(self, start: int | None = None, stop: int | None = None) -> Sequences:
         """The letters [start:stop] of every sequence, as new Sequences."""
         lengths = self.lengths.astype(np.int64)
-        first, last = (
-            (np.zeros_like(lengths) if start is None else slice_bound(start, lengths)),
-            slice_bound(stop, lengths),
-        )
+        first, last = (slice_bound(bound, lengths) for bound in (start or 0, stop))
         if np.any(last <= first):
             i = int(np.argmax(last <= first))
             raise ValueError(f"window({start}, {stop}) leaves nothing of sequence {i}, which has length {lengths[i]}")
@@ -242,9 +239,8 @@ class Sequences(Tagged):
         """Sequences of the same lengths with these codes, one sequence after another."""
         from ..loops.sequences import pack
 
-        ends = np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
         data, starts = np.empty(self.nbytes, np.uint8), np.empty(len(self), np.int64)
-        pack(frozen(letters), frozen(ends), frozen(np.arange(256), np.int16), 256, self.bits, data, 0, starts)
+        pack(frozen(letters), frozen(self.bounds()), frozen(np.arange(256), np.int16), 256, self.bits, data, 0, starts)
         return Sequences(self.alphabet, self.bits, data, starts, self.lengths)
 
     def reverse_complement(self) -> Sequences:
@@ -256,7 +252,7 @@ class Sequences(Tagged):
         >>> list(Sequences.encode(["AACG", "NT"]).reverse_complement())
         ['CGTT', 'AN']
         """
-        ends = np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
+        ends = self.bounds()
         codes = self.alphabet.opposite()[self.letters()]
         return self._packed(codes[np.repeat(ends[:-1] + ends[1:] - 1, self.lengths) - np.arange(len(codes))])
 
@@ -272,8 +268,11 @@ class Sequences(Tagged):
         """The number of letters of each sequence that match nothing, (n,)."""
         if self.bits == 2:  # there are none
             return np.zeros(len(self), int)
-        ends = np.cumsum(self.lengths, dtype=np.int64)
-        return np.add.reduceat(self.letters() == self.alphabet.size, ends - self.lengths, dtype=int)
+        return np.add.reduceat(self.letters() == self.alphabet.size, self.bounds()[:-1], dtype=int)
+
+    def bounds(self) -> np.ndarray:
+        """Where each sequence begins in `letters`, and the end, (n + 1,)."""
+        return np.append(0, np.cumsum(self.lengths, dtype=np.int64))
 
     def compact(self) -> Sequences:
         """The same sequences with new storage, in order."""

@@ -299,8 +299,8 @@ class Cluster(Backend):
                         raise TimeoutError(self._late(futures)) from None
 
     def _submit(self, function, *args, **options):
-        with warnings.catch_warnings():  # about large graphs: the support vectors must be sent
-            warnings.simplefilter("ignore", UserWarning)
+        # about large graphs: the support vectors must be sent
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
             return self.client.submit(function, *args, pure=False, retries=self.retries, **options)
 
     def _late(self, futures):

@@ -48,8 +48,7 @@ class ActiveKernels:
     def bank(self, X) -> Any:
         """The bank of the active examples X, without warnings: those about the kernels came from all examples."""
         options = dict(features=self.features, wanted=self.explicit, memory_limit=self.memory_limit, n_jobs=self.n_jobs)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             return choose_bank(self.kernels, X, tol=self.tol, normalize=self.scaled, **options)
 
 
@@ -122,7 +121,7 @@ class Driver:
         reason = "" if status is None else sentence_for(status, n_active=record["n_active"])
         reason = warm.reason if status is Status.STALLED and warm.reason else reason
         rows, record, warm, X = best
-        support = np.flatnonzero(warm.a.any(axis=0))
+        support = warm.support
         rows, X = rows[support], take(X, support)
         solution = self._solution(_moved(warm, warm.a[:, support]), record, status, reason)
         self._keep(rows, solution, record["gap"], True)
@@ -132,8 +131,7 @@ class Driver:
         """(problem, its solution to the gap `aim`, room for others, answers of the shards, record)."""
         begun = time.perf_counter()
         problem, options = self._problem(rows, X), self.options
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             warm = solve(problem, options.solver, aim, options.max_iter, warm, random_state=options.seed)
         if warm.interrupted:
             raise KeyboardInterrupt
@@ -144,7 +142,7 @@ class Driver:
         record = self._certificate(problem, warm, found) | {
             "certified": priced == self.n, "n_active": len(rows), "priced": priced, "steps": warm.n_iter,
             "violators": sum(p.violators for p in found.values()),
-            "support": int(np.count_nonzero(warm.a.any(axis=0))), "bytes": self.stream.backend.sent - before,
+            "support": len(warm.support), "bytes": self.stream.backend.sent - before,
             "seconds_compute": self.compute, "seconds_communication": self.communication,
             "seconds_driver": time.perf_counter() - begun - self.compute - self.communication,
             "seconds_shards": float(sum(p.seconds for p in found.values())),
@@ -188,8 +186,7 @@ class Driver:
 
     def _room(self, problem, solution):
         """How many examples may join."""
-        support = int(np.count_nonzero(solution.a.any(axis=0)))
-        return min(max(MIN_ACTIVE, problem.bank.n), self.options.max_active - support)
+        return min(max(MIN_ACTIVE, problem.bank.n), self.options.max_active - len(solution.support))
 
     def _grow(self, problem, rows, X, solution, found, room):
         """The active examples of the next round, their data, and a warm start."""
@@ -209,7 +206,7 @@ class Driver:
         n = problem.bank.n
         if len(self.history) > 2 and n + room <= self.options.max_active:
             return np.arange(n)
-        support = np.flatnonzero(solution.a.any(axis=0))
+        support = solution.support
         outputs = problem.bank.outputs(solution.theta, solution.a[:, support], support)
         parts = zip(problem.Y, problem.c, solution.a, outputs, solution.b, strict=True)
         slacks = [InnerProblem(self.loss, y, c, self.options.intercept).slack(a, f, b) for y, c, a, f, b in parts]
@@ -221,7 +218,7 @@ class Driver:
     def _price(self, problem, solution, rows, room):
         """{number of a shard: its answer} at a solution, of all shards, or of enough shards to fill the room."""
         stream, backend = self.stream, self.stream.backend
-        support = np.flatnonzero(solution.a.any(axis=0))
+        support = solution.support
         state = SentModel(
             problem.bank.predictor(support), solution.a[:, support], solution.theta,
             np.asarray(solution.b, float), self.loss, self.outputs, stream.room,
@@ -256,7 +253,7 @@ class Driver:
         """Primal, dual and gap of the whole problem; an estimate if not all shards were asked."""
         share = sum(self.stream.shards[k].n for k in found) / self.n
         losses = np.sum([p.losses for p in found.values()], axis=0) / share
-        support = np.flatnonzero(solution.a.any(axis=0))
+        support = solution.support
         A = solution.a[:, support]
         q = np.einsum("tmi,ti->m", problem.bank.products(A, support, support), A)[problem.kernels]
         theta = solution.theta[problem.kernels]

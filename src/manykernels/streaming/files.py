@@ -5,7 +5,6 @@ Blocks of tables are DataFrames of pandas, whose columns kernels can name.
 
 import glob
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from numpy import ndarray
 
 from .._validation import check_integer
+from ..kernels.frames import check_header
 from ..sequences.alphabet import Alphabet
 from ..sequences.fasta import gathered, stream_fasta
 from .sources import DataSource, naming, needing
@@ -111,7 +111,7 @@ class _Table(FileSource):
 
     def _split(self, frame, path):
         """(X, y) of a block."""
-        _check_header(list(frame.columns), path)
+        check_header(list(frame.columns), path)
         if self.target is None:
             return (frame if self.columns is None else frame[self.columns]), None
         if self.target not in frame.columns:
@@ -235,20 +235,13 @@ class CSVFiles(_Table):
             form = {name: options[name] for name in _FORM if name in options}
             head = pd.read_csv(piece, header=None, nrows=1, dtype=str, keep_default_na=False, **form)
             names = [name or f"Unnamed: {k}" for k, name in enumerate(head.iloc[0])]  # as pandas does
-            _check_header(names, piece)
+            check_header(names, piece)
             lost = [name for name in self._wanted() or () if name not in names]
             if lost:
                 raise ValueError(f"{piece} has no column {lost[0]!r}; it has {names[:20]}.")
         with pd.read_csv(piece, usecols=self._wanted(), chunksize=self.rows, **options) as blocks:
             for frame in blocks:
                 yield self._split(frame, piece)
-
-
-def _check_header(names, path):
-    """Refuses two columns of one name, but for spaces: the second copy of a target would become a feature."""
-    twice = [name for name, count in Counter(str(name).strip() for name in names).items() if count > 1]
-    if twice:
-        raise ValueError(f"{path} has several columns called {twice[0]!r}: rename them.")
 
 
 def _is_parquet(path):

@@ -255,12 +255,8 @@ def price(shard: Shard, state: SentModel, active: ndarray, most: int) -> Priced:
         if len(worst):
             found.append((part.start + worst, score[worst], take(X, worst)))
     rows, values, X = _worst(found, most)
-    return Priced(losses, count, rows, values, X, _who(), time.perf_counter() - begun)
-
-
-def _who():
-    """The name of a worker: machine, process and thread."""
-    return platform.node(), os.getpid(), threading.get_ident()
+    who = platform.node(), os.getpid(), threading.get_ident()
+    return Priced(losses, count, rows, values, X, who, time.perf_counter() - begun)
 
 
 def _losses(shard, part, X, state):
@@ -292,20 +288,16 @@ def column_moments(shard: Shard) -> tuple | None:
         if x is None:
             return None
         w = shard.weights(part)
-        total = merge(total, moments_of(x, w) if w.sum() > 0 else None)
+        if w.sum() > 0:
+            mean = w @ x / w.sum()
+            total = merge(total, (float(w.sum()), mean, w @ (x - mean) ** 2))
     return total
-
-
-def moments_of(x, w):
-    """(Σ w, mean, Σ w (x − mean)²) of rows x (n, d)."""
-    mean = w @ x / w.sum()
-    return float(w.sum()), mean, w @ (x - mean) ** 2
 
 
 def merge(one, other):
     """The moments of two sets of rows together (Chan, Golub and LeVeque 1979)."""
     if one is None or other is None:
-        return other if one is None else one
+        return one or other
     (w, mean, square), (v, mean_v, square_v) = one, other
     step = mean_v - mean
     return w + v, mean + step * (v / (w + v)), square + square_v + step**2 * (w * v / (w + v))

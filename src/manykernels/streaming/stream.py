@@ -204,8 +204,7 @@ def _unscaled(kind, M):
 
 
 def _quiet(make, *args, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return make(*args, **options)
 
 
@@ -236,19 +235,6 @@ def _of_features(stream, kernels, sample, kind):
 
 
 # words at their positions
-
-
-def own_sums(shard: Shard, kernels) -> ndarray:
-    """Σ_i w_i k_m(x_i, x_i), (M,)."""
-    total = np.zeros(kernels.M)
-    for part, X in shard.parts():
-        views = kernels.views(X)
-        w = shard.weights(part)
-        for m, (kernel, v) in enumerate(zip(kernels.kernels, kernels.view_of, strict=True)):
-            x = views[v].X
-            plain = kernel.family == "degree" and x.bits == 2  # no letter is unknown
-            total[m] += w.sum() * kernel.degree_table(x.length).sum() if plain else w @ kernel.diag(x)
-    return total
 
 
 def words_at(shard: Shard, kernels, low: int, high: int, d: int, bits: int) -> ndarray:
@@ -285,7 +271,7 @@ def _of_words(stream, kernels, sample):
 
         run_blocks(count, range(low, high), stream.n_jobs)
     W = stream.weight
-    diagonal = np.sum(stream.ask(own_sums, kernels), axis=0) / W
+    diagonal = np.sum(stream.ask(own_pair_sums, kernels, None), axis=0) / W
     square_mean = np.array([np.sum(table * squares[:, : table.shape[1]]) for table in tables]) / W**2
     return diagonal, diagonal - square_mean
 
@@ -325,8 +311,7 @@ def _of_pairs(stream, kernels, sample, kind):
     if kind == "multiplicative":
         if stream.n > MANY_EXAMPLES:
             names = ", ".join(repr(name) for name in kernels.names[:3])
-            warn(
-                f'normalize="multiplicative" compares all pairs of {stream.n:,} examples once for kernels {names}, '
+            warn(f'normalize="multiplicative" compares all pairs of {stream.n:,} examples once for kernels {names}, '
                 'which takes long: use "spherical", "trace" or None.')  # fmt: skip
         sums, diagonal, W = np.zeros(kernels.M), np.zeros(kernels.M), stream.weight
         for (i, j), found in stream.ask_pairs(pair_sums, kernels, kind):

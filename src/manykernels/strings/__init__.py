@@ -1,13 +1,10 @@
 """String kernels; alphabets, packed sequences and files come from `sequences`."""
 
 from ..sequences import BYTES, DNA, PROTEIN, RNA, Alphabet, Sequences, read_fasta
-from .degree import Degree
+from .degree import Degree, WeightedDegree, WeightedDegreeShift
 from .gapped_kmer import GappedKmer
 from .lists import degree_kernels, degree_position_kernels, position_kernels, sequence_kernels
-from .mismatch import Mismatch
-from .spectrum import Spectrum
-from .weighted_degree import WeightedDegree
-from .weighted_degree_shift import WeightedDegreeShift
+from .spectrum import Mismatch, Spectrum
 
 __all__ = [
     "Alphabet",

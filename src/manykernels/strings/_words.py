@@ -26,7 +26,7 @@ def by_bits(kernel: WordKernel, *sets: Sequences) -> tuple[int, np.ndarray] | No
     found = kernel.mismatches(sets[0].alphabet.size)
     if found is None or found[0] > MAX_WINDOW:
         return None
-    if not kernel.whole and any(X.bits > 2 and (X.letters() >= X.alphabet.size).any() for X in sets):
+    if not kernel.whole and any(X.n_unknown().any() for X in sets):
         return None
     if kernel.window_weights(1) is not None:
         return found
@@ -60,7 +60,7 @@ def sums_of_pairs(kernel: WordKernel, windows: tuple[int, np.ndarray], X: Sequen
         width = -(-int(counts.max()) // -(-int(counts.max()) // width))
 
     def entries(side, numbers, lead, step):
-        first = np.concatenate([[0], np.cumsum(numbers)])
+        first = np.append(0, np.cumsum(numbers))
         out = np.zeros((planes, first[-1]), np.uint64)
         entries_of(*side, l, size, lead, step, first, out)
         return out, first
@@ -168,8 +168,8 @@ class WordKernel(StringKernel):
         """
         letters, lengths = X.letters(), X.lengths.astype(np.int64)
         offsets = np.cumsum(lengths) - lengths
-        start, stop = (slice_bound(bound, lengths) for bound in (self.start or 0, self.stop))
-        begin, end = offsets + start, offsets + np.maximum(start, stop)
+        start, stop = self._part(lengths)
+        begin, end = offsets + start, offsets + stop
         if not both:
             return letters, begin, end
         sizes = end - begin
@@ -219,9 +219,13 @@ class WordKernel(StringKernel):
 
     def sizes(self, lengths: np.ndarray) -> np.ndarray | None:
         """The number of letters of the part [start:stop], with which the number of words grows."""
-        lengths = np.asarray(lengths, np.int64)
+        start, stop = self._part(np.asarray(lengths, np.int64))
+        return stop - start
+
+    def _part(self, lengths):
+        """The bounds of [start:stop] in sequences of these lengths."""
         start, stop = (slice_bound(bound, lengths) for bound in (self.start or 0, self.stop))
-        return np.maximum(stop - start, 0)
+        return start, np.maximum(start, stop)
 
     def block(self, X: Sequences, Y: Sequences) -> np.ndarray:
         from ..loops.words import add_words, count_words
@@ -342,8 +346,8 @@ def rows_of(bounds, words, factors, n_columns):
     import scipy.sparse as sp
 
     here = words >= 0
-    before = np.concatenate([[0], np.cumsum(here.sum(axis=1))])
-    ends = np.concatenate([[0], np.cumsum(before[bounds[1]] - before[bounds[0]])])
+    before = np.append(0, np.cumsum(here.sum(axis=1)))
+    ends = np.append(0, np.cumsum(before[bounds[1]] - before[bounds[0]]))
     F = sp.csr_array((factors[here].astype(float), words[here], ends), shape=(len(bounds[0]), n_columns))
     F.sum_duplicates()
     return F

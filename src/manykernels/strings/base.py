@@ -1,7 +1,5 @@
 """The base class of string kernels: encoding of the input, blocks of rows, and checks of parameters."""
 
-from __future__ import annotations
-
 from numbers import Integral
 from typing import Any
 

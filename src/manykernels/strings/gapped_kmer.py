@@ -1,23 +1,18 @@
-from __future__ import annotations
-
 from copy import copy
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._validation import check_choice, check_number
+from ..kernels.base import Kernel
 from ..kernels.normalize import inverse_root
-from ..sequences.alphabet import DNA
+from ..sequences.alphabet import DNA, Alphabet
+from ..sequences.packed import Sequences
 from ._words import WordKernel, window
 from .base import MAX_IN_FILE, fits, integer
 from .word_table import FILTERS, LEAST, Indefinite, channel_weights, least_eigenvalue, mismatch_weights
-
-if TYPE_CHECKING:
-    from ..kernels.base import Kernel
-    from ..sequences.alphabet import Alphabet
-    from ..sequences.packed import Sequences
 
 
 class GappedKmer(WordKernel):

@@ -1,23 +1,16 @@
 """Lists of string kernels: parts of one kernel by degree or position, and the default for sequences."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._validation import check_integer
+from ..kernels.base import Kernel
 from ..sequences import Sequences
-from ..sequences.alphabet import FOREIGN, as_texts, guess_alphabet, refuse_foreign
-from .degree import Degree
+from ..sequences.alphabet import FOREIGN, Alphabet, as_texts, guess_alphabet, refuse_foreign
+from .degree import Degree, WeightedDegree, WeightedDegreeShift
 from .gapped_kmer import GappedKmer
 from .spectrum import Spectrum
-from .weighted_degree import WeightedDegree
-from .weighted_degree_shift import WeightedDegreeShift
-
-if TYPE_CHECKING:
-    from ..kernels.base import Kernel
-    from ..sequences.alphabet import Alphabet
 
 
 def degree_kernels(d: int, alphabet: str | Alphabet | None = "dna", unknown: str = "error") -> list[tuple[str, Kernel]]:
@@ -72,8 +65,7 @@ def position_kernels(
     ['positions 0-3', 'positions 4-7', 'positions 8-9']
     """
     check_integer("d", d)
-    options: dict[str, Any] = dict(alphabet=alphabet, unknown=unknown)
-    return [(name, WeightedDegree(d, start, stop, **options)) for name, start, stop in _blocks(length, block)]
+    return [(name, WeightedDegree(d, start, stop, alphabet, unknown)) for name, start, stop in _blocks(length, block)]
 
 
 def degree_position_kernels(
@@ -103,9 +95,8 @@ def degree_position_kernels(
     ['degree 1, positions 0-1', 'degree 1, position 2', 'degree 2, positions 0-1']
     """
     check_integer("d", d)
-    options: dict[str, Any] = dict(alphabet=alphabet, unknown=unknown)
     return [
-        (f"degree {k}, {name}", Degree(k, start, stop, **options))
+        (f"degree {k}, {name}", Degree(k, start, stop, alphabet, unknown))
         for k in range(1, d + 1)
         for name, start, stop in _blocks(length, block)
         if start <= length - k
@@ -144,20 +135,21 @@ def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
     >>> [name for name, kernel in sequence_kernels(["ACGTA", "ACGT"])]
     ['2 letters anywhere', '3 letters anywhere', '4 letters anywhere']
     """
-    options: dict[str, Any]
     if isinstance(X, Sequences):
-        name, lengths, options = X.alphabet.name, X.lengths, {"alphabet": X.alphabet, "unknown": "ambiguous"}
+        alphabet: Any = X.alphabet
+        name, lengths, policy = alphabet.name, X.lengths, "ambiguous"
     else:
         texts = as_texts(X)
-        lengths, (found_name, policy) = np.array([len(text) for text in texts]), guess_alphabet(texts)
-        if found_name is None:
+        lengths, (alphabet, policy) = np.array([len(text) for text in texts]), guess_alphabet(texts)
+        name = alphabet
+        if name is None:
             raise ValueError(
                 f"X has no sequences of DNA, RNA or proteins ({policy}): give texts of one alphabet, or list kernels "
                 "with an alphabet of your own, such as Spectrum(3, alphabet=...)."
             )
         if policy == FOREIGN:
-            refuse_foreign(X, found_name)
-        name, options = found_name, {"alphabet": found_name, "unknown": policy}
+            refuse_foreign(X, name)
+    options: dict[str, Any] = dict(alphabet=alphabet, unknown=policy)
     shortest, strands = int(np.quantile(lengths, _SHORT, method="lower")), name in ("dna", "rna")
     top = min(6 if strands else 3, shortest)
     placed = range(1, top + 1) if len(set(lengths)) == 1 else ()

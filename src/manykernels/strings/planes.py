@@ -1,16 +1,13 @@
 """Equal-length sequences as bit planes, and kernels on words at the same place."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .base import StringKernel, fits, positions
-
-if TYPE_CHECKING:
-    from ..sequences.packed import Sequences
+from ..sequences.packed import Sequences
+from ._words import rows_of
+from .base import StringKernel, fits, integer, positions
 
 
 def planes(X):
@@ -64,6 +61,7 @@ class PositionKernel(StringKernel):
     """
 
     equal_lengths = True
+    longest = "k"  # the parameter with the letters of the longest words
 
     @property
     def family(self) -> str | None:  # type: ignore[override]  # depends on its parameters
@@ -78,6 +76,7 @@ class PositionKernel(StringKernel):
         return self.start is not None or self.stop is not None
 
     def check(self, length: int | None) -> None:
+        integer(self, self.longest)
         positions(self, length)
         if self.reverse_complement and self._in_part():
             raise ValueError(
@@ -91,9 +90,16 @@ class PositionKernel(StringKernel):
         """The lengths of the words that count, a range."""
         raise NotImplementedError
 
-    def degree_table(self, L: int) -> np.ndarray:
-        """coef (L, d), d letters of the longest words: coef[l, k−1] weighs words of k letters at l."""
+    def by_length(self) -> np.ndarray:
+        """The weights of words of 1 … d letters, (d,)."""
         raise NotImplementedError
+
+    def degree_table(self, L: int) -> np.ndarray:
+        """coef (L, d), d letters of the longest words: coef[l, k−1] weighs words of k letters that start at l."""
+        self.check(L)
+        start, stop = positions(self, L)
+        weights, place = self.by_length(), np.arange(L)[:, None]
+        return weights * ((start <= place) & (place < stop) & (place < L - np.arange(len(weights))))
 
     def block(self, X: Sequences, Y: Sequences) -> np.ndarray:
         from ..loops.strings import add_degrees, add_positions
@@ -145,8 +151,6 @@ def placed_features(kernel, X, words, mix):
 
     mix(k) is (L, shifts); columns of shorter words come first, L A^k for each length k of `words`.
     """
-    import scipy.sparse as sp
-
     from ..loops.words import word_codes
 
     L, size = X.length, X.alphabet.size
@@ -162,9 +166,5 @@ def placed_features(kernel, X, words, mix):
             columns.append(np.where(here, first + (np.arange(L) - s) * size**k + codes, -1))
             values.append(np.broadcast_to(value, here.shape))
         first += L * size**k
-    columns, values = np.concatenate(columns, axis=1), np.concatenate(values, axis=1)
-    here = columns >= 0
-    ends = np.concatenate([[0], np.cumsum(here.sum(axis=1))])
-    F = sp.csr_array((values[here], columns[here], ends), shape=(len(X), first))
-    F.sum_duplicates()
-    return F
+    words_at, factors = (np.stack(parts, axis=-1).reshape(letters.size, -1) for parts in (columns, values))
+    return rows_of((begin, begin + L), words_at, factors, first)

@@ -157,8 +157,7 @@ def is_weighted(kernel):
 def windows_of(kernel, X):
     """(letters, begin, end, weights): the windows of a kernel in X, and the weight of that at each letter, if any."""
     windows = kernel.windows(X)
-    none = np.empty(0)
-    return *windows, kernel.weights_at(windows, kernel.shortest, False) if is_weighted(kernel) else none
+    return *windows, kernel.weights_at(windows, kernel.shortest, False) if is_weighted(kernel) else np.empty(0)
 
 
 LEAST = 1e-3  # eigenvalue of a matrix with k(x, x) = 1 that counts as positive

@@ -1,7 +1,5 @@
 """Curves: weights along a parameter of the kernels or along a path, and the gap of a fit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """The weights of kernels and sources, and how much they vary between bootstrap samples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
