@@ -1,7 +1,5 @@
 """`compress`: fewer operations, decisions within tol, the same class, files, and refusals by name."""
 
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -91,17 +89,6 @@ def test_few_entries_that_are_not_0_cost_few_operations():
     assert 0 < difference(model, small, X) < 1e-5
     dense = model.compress(1e-4, X + 1e-3).compression_["operations"][1]  # new examples have no entries 0
     assert dense > 3 * after
-
-
-def test_a_file_and_a_pickle_predict_the_same(tmp_path):
-    model = MKLClassifier(WIDTHS, C=1.0).fit(IRIS, KIND).compress(1e-3, IRIS)
-    model.save(tmp_path / "small.mk")
-    for again in (manykernels.load(tmp_path / "small.mk"), pickle.loads(pickle.dumps(model))):
-        for method in ("decision_function", "predict", "decision_parts", "combined_kernel"):
-            np.testing.assert_array_equal(getattr(again, method)(IRIS), getattr(model, method)(IRIS))
-        assert again.compression_ == model.compression_
-    model.fit(IRIS, KIND)
-    assert "compression_" not in vars(model)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -100,13 +100,8 @@ def test_a_gap_stalls_above_the_tolerance_only_and_after_eight_records():
         for k in range(12, 24):
             bar.record({"time": float(k), "gap": 1.0, "stationarity": 0.5})
         assert bar.left == "the gap hardly falls" and bar.records[-1] == (23.0, 0.5) and len(bar.records) == 8
-        task = bar.progress.tasks[0]
-        assert task.fields["gap"] == "5.0e-01" and task.completed == 1.0  # the bar does not go back
         bar.visited(1500, 20_000)
-        assert task.fields["more"] == "the gap hardly falls, 1,500 of 20,000 examples visited"
-        bar.left = ""
-        bar.visited(3, 4)
-        assert task.fields["more"] == "3 of 4 examples visited"
+        assert bar.progress.tasks[0].fields["more"] == "the gap hardly falls, 1,500 of 20,000 examples visited"
     with progress.show_progress("fit", 1e-4) as bar:
         for gap, share in ((1.0, 0.0), (1e-1, 0.25), (1e-3, 0.75), (1e-2, 0.75), (1e-9, 1.0)):
             bar.record({"time": 0.0, "gap": gap})

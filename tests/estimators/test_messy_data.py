@@ -7,10 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLSurvival, Views, survival_targets
 from manykernels.kernels import RBF, Laplacian, Linear, Polynomial
@@ -59,20 +57,6 @@ def test_two_examples_and_one_column_are_enough(Model, kernels):
     warnings.filterwarnings("ignore", 'C="auto": examples of the rarest class: 1')
     assert Model(kernels).fit(X[:2], [0, 1]).predict(X).shape == (80,)
     assert Model(kernels).fit(X[:, :1], y).predict(X[:, :1]).shape == (80,)
-
-
-@pytest.mark.parametrize("output", ["default", "pandas", "polars"])
-def test_pipelines_hand_on_columns_by_name(output):
-    if output == "polars":
-        pytest.importorskip("polars")
-    table = FRAME.assign(colour=np.where(y, "red", "blue"), kind=pd.Categorical(["a", "b"] * 40))
-    steps = [("n", StandardScaler(), list("uvwxyz")), ("c", OneHotEncoder(sparse_output=False), ["colour", "kind"])]
-    named, plain = (ColumnTransformer(steps).set_output(transform=how) for how in (output, "default"))
-    names = [("size", RBF(gamma=0.1), ["n__u", "n__v"]), ("kind", Linear(), slice("c__kind_a", "c__kind_b"))]
-    places = [("size", RBF(gamma=0.1), [0, 1]), ("kind", Linear(), slice(8, 10))]
-    model = make_pipeline(named, MKLClassifier(places if output == "default" else names, tol=1e-8, C=1.0)).fit(table, y)
-    expected = make_pipeline(plain, MKLClassifier(places, tol=1e-8, C=1.0)).fit(table, y)
-    np.testing.assert_allclose(model.decision_function(table), expected.decision_function(table), atol=1e-3)
 
 
 @pytest.mark.parametrize("value", [0.0, 3.0])

@@ -200,21 +200,13 @@ def test_relevance_tells_the_columns_that_count():
     columns = [RBF(0.2, "learn"), ("first", RBF("median"), [0]), ("second", RBF("median"), [1])]
     found = relevance(MKLClassifier(columns, C=1.0), SMALL, FEW, cv=2, kernels=False, refits=2)
     assert found.measure("relevance").mean[found.names.index("first")] > 0.1
-    given = [RBF(0.2, [2.0, 2.0, 0.1, 0.1, 0.1, 0.1]), ("first", RBF("median"), [0])]
-    found = relevance(MKLClassifier(given, C=1.0), SMALL, FEW, cv=2, kernels=False)
-    assert found.measure("relevance").mean[found.names.index("first")] > 0.1
 
 
-def test_the_report_and_a_picture_show_the_columns(learned):
-    report = learned.report(X, LABELS, cv=None, stability=0, examples=0)
-    ((name, rows),) = report.facts["weights"]["metric"].items()
+def test_the_report_has_the_columns(learned):
+    ((name, rows),) = learned.report(X, LABELS, cv=None, stability=0, examples=0).facts["weights"]["metric"].items()
     assert {column for column, _ in rows[:2]} == {"column 0", "column 1"}
-    assert "Columns in the learned metric" in report.html()
-    assert not any("why" in key for key in report.facts["alignment"]), report.facts["alignment"]
-    shown = WeightsDisplay.from_estimator(learned, by="column", top=3)
-    assert {label.get_text() for label in shown.ax_.get_yticklabels()[:2]} == {"column 0", "column 1"}
     with pytest.raises(ValueError, match='by="column" shows the metric'):
-        WeightsDisplay.from_estimator(MKLClassifier([RBF(0.1)]).fit(SMALL, FEW), by="column")
+        WeightsDisplay.from_estimator(MKLClassifier([RBF(0.1)], C=1.0).fit(SMALL, FEW), by="column")
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,6 @@ def test_frames_with_numbers_are_cut_by_the_package_without_a_word(tmp_path):
         warnings.simplefilter("error")
         model = fitted(frame, KERNELS)
         relevance(model, frame, Y, cv=2)
-        model.report(frame, Y, cv=2, stability=0)
         model.save(tmp_path / "m.mk")
     assert list(load(tmp_path / "m.mk").feature_names_in_) == ["5340", "1956"]
 

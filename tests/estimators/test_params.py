@@ -6,10 +6,8 @@ from members import EVERY
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, losses
+from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, losses
 from manykernels.kernels import RBF, KernelSpec, Linear, Polynomial, multi_task
 from manykernels.regularizers import (
     Align,
@@ -143,12 +141,6 @@ def test_a_search_over_parts_is_the_fits_one_by_one(data):
         scores.append(GridSearchCV(one, {}, cv=3).fit(X, y).best_score_)
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], scores)
     assert model.regularizer == LpNorm(1) and NAMED[0][1].gamma == 0.1
-    real = GridSearchCV(
-        make_pipeline(StandardScaler(), MKLRegressor([Linear()], loss=losses.EpsilonInsensitive(0.1))),
-        {"mklregressor__loss__epsilon": [0.01, 0.5]},
-        cv=3,
-    ).fit(X, X[:, 0])
-    assert real.best_params_ == {"mklregressor__loss__epsilon": 0.01}
 
 
 def test_a_search_takes_the_parameters_of_the_plain_class_but_those_it_chooses():

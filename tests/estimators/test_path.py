@@ -3,6 +3,7 @@
 import matplotlib
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
@@ -16,31 +17,43 @@ KERNELS = [RBF(gamma=g) for g in (0.01, 0.1, 1.0)]
 STACK = np.stack([k(X) for k in KERNELS], axis=2)
 
 
-@pytest.mark.parametrize("kernels", [KERNELS, "precomputed"], ids=["computed", "precomputed"])
-def test_every_point_is_a_fit_of_its_own(kernels):
-    data = STACK if kernels == "precomputed" else X
-    model = MKLClassifier(kernels, tol=1e-7, C=1.0)
-    path = model.path(data, LABELS, Cs=[10, 0.1, 1], regularizer=[1, 2])
+Y = X[:, 0] + X[:, 1] ** 2
+WEIGHT = np.where(LABELS == 1, 5.0, 0.2)
+AGE, OTHER = {"age": Y % 1.0}, (X[:20] + 0.1, Y[:20], {"age": Y[:20] % 1.0})
+POINTS = {  # model, data, targets, options of fits, other examples to score on
+    "computed": (MKLClassifier(KERNELS), X, LABELS, {}, None),
+    "precomputed": (MKLClassifier("precomputed"), STACK, LABELS, {}, None),
+    "weights": (MKLClassifier(KERNELS[:1], C=1.0), X[:, 2:4], LABELS > 0, {"sample_weight": WEIGHT}, None),
+    "weights and other examples": (MKLRegressor(KERNELS), X, Y, {"sample_weight": WEIGHT // 2}, (X[:9], Y[:9])),
+    "covariates": (MKLRegressor(KERNELS), X, Y, {"covariates": AGE}, OTHER),
+}
+
+
+@pytest.mark.parametrize("case", POINTS)
+def test_every_point_is_a_fit_of_its_own(case):
+    model, data, y, own, test = POINTS[case]
+    model.set_params(tol=1e-7)
+    path = model.path(data, y, Cs=[10, 0.1, 1], regularizer=[1, 2], test=test, **own)
     assert path.Cs.tolist() == [0.1, 1, 10] and path.duality_gap.max() <= 1e-7
+    assert path.score_on == ("training data" if test is None else "test data")
     assert not hasattr(model, "kernel_weights_")
     for r, p in enumerate((1, 2)):
         for k, C in enumerate(path.Cs):
-            alone = MKLClassifier(kernels, tol=1e-7, regularizer=p, C=C).fit(data, LABELS)
-            np.testing.assert_allclose(path.weights[r, k], alone.kernel_weights_.mean(axis=0), atol=2e-3)
+            alone = clone(model).set_params(regularizer=p, C=C).fit(data, y, **own)
+            weights = np.atleast_2d(alone.kernel_weights_).mean(axis=0)
+            np.testing.assert_allclose(path.weights[r, k], weights, atol=2e-3)
             assert path.objective[r, k] == pytest.approx(alone.objective_, rel=1e-6)
-            assert path.score[r, k] == pytest.approx(alone.score(data, LABELS))
+            others = {"covariates": test[2]} if case == "covariates" else {}
+            score = alone.score(data, y, **own) if test is None else alone.score(*test[:2], **others)
+            assert path.score[r, k] == pytest.approx(score, rel=1e-3)
             assert abs(path.n_support[r, k] - len(alone.support_)) <= 1
 
 
-def test_weights_of_examples_and_a_test_set_count():
-    weight = np.arange(len(LABELS)) % 3
-    y = X[:, 0] + X[:, 1] ** 2
-    path = MKLRegressor(KERNELS, tol=1e-7, C=1.0).path(X, y, Cs=[1.0], sample_weight=weight, test=(X[:9], y[:9]))
-    alone = MKLRegressor(KERNELS, tol=1e-7, C=1.0).fit(X, y, sample_weight=weight)
-    np.testing.assert_allclose(path.weights[0, 0], alone.kernel_weights_, atol=2e-3)
-    assert path.score[0, 0] == pytest.approx(alone.score(X[:9], y[:9]), abs=1e-4)
+def test_other_examples_that_cannot_be_scored_are_named():
     with pytest.raises(ValueError, match="test is a float"):
-        MKLRegressor(KERNELS, C=1.0).path(X, y, Cs=[1.0], test=0.5)
+        MKLRegressor(KERNELS).path(X, Y, Cs=[1.0], test=0.5)
+    with pytest.raises(ValueError, match=r"give \(X, y, covariates\) of other"):
+        MKLRegressor(KERNELS).path(X, Y, Cs=[1.0], covariates=AGE, test=OTHER[:2])
 
 
 def test_frame_and_picture_show_the_path():
@@ -65,19 +78,6 @@ def test_frame_and_picture_show_the_path():
         path.plot(regularizer=2)
 
 
-def test_scores_of_the_training_data_count_the_weights():
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(60, 2))
-    labels = (rows[:, 0] + 1.5 * rng.normal(size=60) > 0).astype(int)
-    weight = np.where(labels == 1, 5.0, 0.2)
-    model = MKLClassifier([RBF(0.1)])
-    found = model.path(rows, labels, Cs=[0.1, 1.0], sample_weight=weight).score
-    for C, score in zip((0.1, 1.0), found[0], strict=True):
-        fitted = model.set_params(C=C).fit(rows, labels, weight)
-        assert score == pytest.approx(fitted.score(rows, labels, weight))
-        assert abs(score - fitted.score(rows, labels)) > 0.01
-
-
 def test_a_path_in_float32_is_that_in_float64(monkeypatch):
     model = MKLRegressor(KERNELS, C=1.0)
     plain = model.path(X, X[:, 0], Cs=[0.1, 1.0])
@@ -90,18 +90,3 @@ def test_a_path_in_float32_is_that_in_float64(monkeypatch):
     assert short.duality_gap.max() <= 1e-3
     monkeypatch.undo()
     np.testing.assert_array_equal(fine.objective, model.path(X, X[:, 0], Cs=[0.1, 1.0]).objective)
-
-
-def test_points_of_other_examples_are_scored_with_their_covariates():
-    age, Cs = np.random.default_rng(0).normal(size=60), [3.0, 0.02]
-    target = X[:, 0] + 2 * age
-    model = MKLRegressor(KERNELS)
-    other = (X[:20] + 0.1, target[:20], {"age": age[:20]})
-    found = model.path(X, target, Cs=Cs, covariates={"age": age}, test=other)
-    assert found.score_on == "test data"
-    for k, C in enumerate(sorted(Cs)):
-        alone = MKLRegressor(KERNELS, C=C).fit(X, target, covariates={"age": age})
-        expected = alone.score(other[0], other[1], covariates=other[2])
-        assert found.score[0, k] == pytest.approx(expected, abs=5e-3)
-    with pytest.raises(ValueError, match=r"give \(X, y, covariates\) of other"):
-        model.path(X, target, Cs=Cs, covariates={"age": age}, test=other[:2])

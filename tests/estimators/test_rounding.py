@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manykernels import MKLClassifier
 from manykernels.estimators.advice import warn_convergence
-from manykernels.kernels import RBF, Linear, Polynomial
+from manykernels.kernels import RBF, Linear
 from manykernels.solution import Solution, Status
 
 rng = np.random.default_rng(0)
@@ -48,15 +48,6 @@ def test_the_decision_follows_from_the_fitted_attributes_also_far_from_the_origi
     size = weights[1] * 3e12 * np.abs(model.dual_coef_).sum()
     np.testing.assert_allclose(model.decision_function(X + 1e6), np.asarray(f, float), atol=100 * 2.0**-53 * size)
     assert 100 * 2.0**-53 * size < 0.2  # while decisions are of the order of 1
-
-
-@pytest.mark.parametrize("normalize, scale", [(None, 1.0), ("trace", None), ("multiplicative", None)])
-def test_kernel_scale_is_that_of_the_normalisation(normalize, scale):
-    model = MKLClassifier([Polynomial(2), Linear()], normalize=normalize).fit(X, y)
-    for kernel, own in zip([Polynomial(2), Linear()], model.kernel_scale_, strict=True):
-        K = kernel(X)
-        expected = {None: 1.0, "trace": np.diag(K).mean(), "multiplicative": np.diag(K).mean() - K.mean()}[normalize]
-        assert own == pytest.approx(1 / expected)
 
 
 def test_rounding_of_the_kernels_as_given_is_named():

@@ -7,9 +7,7 @@ import pandas as pd
 import pytest
 from naive_kernels import normalised
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.model_selection import GridSearchCV
 from string_lists import LISTS, NEW, X, acceptors, y
 
 from manykernels import MKLClassifier, MKLOneClass, load
@@ -34,19 +32,6 @@ def test_a_list_of_strings_is_fitted_as_its_matrices_are(kernels):
     parts = model.decision_parts(NEW)
     np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, model.decision_function(NEW), atol=1e-10)
     assert model.kernel_names_ == resolved.names
-
-
-def test_a_column_of_a_data_frame():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"seq": X, "width": rng.normal(size=60), "height": rng.normal(size=60)}, index=range(9, 69))
-    kernels = [("words", ms.Spectrum(3), "seq"), ("place", ms.WeightedDegree(4), ["seq"]), ("size", RBF(1.0), [1, 2])]
-    model = MKLClassifier(kernels, tol=1e-6).fit(frame, y)
-    assert list(model.feature_names_in_) == ["seq", "width", "height"]
-    views = {"seq": X, "size": frame[["width", "height"]].to_numpy()}
-    twin = MKLClassifier(
-        [("words", ms.Spectrum(3), "seq"), ("place", ms.WeightedDegree(4), "seq"), ("size", RBF(1.0), "size")], tol=1e-6
-    ).fit(views, y)
-    np.testing.assert_allclose(model.decision_function(frame), twin.decision_function(views), atol=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -86,13 +71,6 @@ def test_grid_search_slices_strings(form):
     search = GridSearchCV(MKLClassifier(C=1.0), grid, cv=3).fit(form(X), y)
     assert search.best_score_ > 0.6 and search.predict(form(NEW)).shape == (15,)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-
-
-def test_kernel_parameters_in_a_pipeline_and_a_single_kernel():
-    pipe = make_pipeline(FunctionTransformer(lambda X: [x[5:] for x in X]), MKLClassifier(ms.Spectrum(3)))
-    search = GridSearchCV(pipe, {"mklclassifier__kernels__k": [2, (2, 4)]}, cv=2).fit(X, y)
-    assert search.best_params_["mklclassifier__kernels__k"] in (2, (2, 4))
-    assert cross_val_score(MKLClassifier(ms.WeightedDegree(4)), X, y, cv=3).mean() > 0.6
 
 
 def test_tags_say_that_strings_are_read():

@@ -32,27 +32,6 @@ def test_one_linear_kernel_is_ridge_cox_of_scikit_survival(ties):
         np.testing.assert_allclose(model.predict_cumulative_hazard_function(X, return_array=True), hazards, atol=1e-3)
 
 
-@pytest.mark.parametrize("strata", [False, True])
-def test_one_linear_kernel_is_ridge_cox_of_lifelines(strata):
-    """It scales the columns, and the likelihood by 1 / n; here with weights and Efron's ties."""
-    lifelines = pytest.importorskip("lifelines")
-    pd = pytest.importorskip("pandas")
-    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
-    weight = np.where(np.arange(150) % 3, 1.0, 2.0)
-    frame = pd.DataFrame(Z).assign(T=TIES["time"], E=TIES["event"], w=weight, s=np.arange(150) % 2)
-    options = {"strata": "s"} if strata else {}
-    frame = frame if strata else frame.drop(columns="s")
-    penalizer = 0.02
-    fitter = lifelines.CoxPHFitter(penalizer=penalizer)
-    fitter.fit(frame, "T", "E", weights_col="w", fit_options={"precision": 1e-10}, **options)
-    C = 1.0 / (penalizer * len(Z))
-    model = MKLSurvival([Linear()], normalize=None, C=C, tol=1e-10)
-    model.fit(Z, TIES, weight, strata=np.arange(150) % 2 if strata else None)
-    risk = Z @ fitter.params_.to_numpy()
-    own = model.predict(Z) - model.predict(0 * Z)
-    np.testing.assert_allclose(own - own.mean(), risk - risk.mean(), atol=1e-4)
-
-
 def test_scores_of_scikit_survival_take_the_predictions():
     metrics = pytest.importorskip("sksurv.metrics")
     model = MKLSurvival([(name, RBF("scale"), name) for name in VIEWS], C=0.1).fit(VIEWS, Y)

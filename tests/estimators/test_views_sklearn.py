@@ -111,14 +111,6 @@ def test_calibration_and_stacking_cut_rows(model, X):
     np.testing.assert_allclose(stacking.final_estimator_.coef_, expected.coef_, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["views", "examples"])
-def test_what_cuts_rows_may_stand_in_what_cuts_rows(name):
-    model, X = DATA[name]
-    search = GridSearchCV(model, {"C": [1.0]}, cv=2, error_score="raise")
-    stacking = StackingClassifier([("a", search)], final_estimator=LogisticRegression(), cv=2)
-    assert np.isfinite(cross_val_score(CalibratedClassifierCV(stacking, cv=2), X, y, cv=2, error_score="raise")).all()
-
-
 def test_a_stack_that_was_cut_by_rows_is_no_square_for_a_search():
     with pytest.raises(ValueError, match="square kernel matrix"):
         GridSearchCV(STACKED, {"C": [1.0]}, cv=2, error_score="raise").fit(STACK[:30], y[:30])
@@ -142,8 +134,6 @@ def test_a_part_of_a_stack_is_looked_at_as_the_square_of_its_examples(kind, tmp_
     part, square, labels = (STACK if kind == "rows" else STACK.examples())[rows], STACK[np.ix_(rows, rows)], y[rows]
     found, wanted = (inspect.relevance(STACKED, X, labels, cv=3).table() for X in (part, square))
     assert found == wanted
-    found, wanted = (inspect.suggest(X, labels, "precomputed", Cs=[1], cv=3, max_examples=30) for X in (part, square))
-    assert str(found) == str(wanted)
     few = dict(max_examples=20)
     found, wanted = (inspect.AlignmentDisplay.measured(STACKED, X, labels, **few).alignments for X in (part, square))
     np.testing.assert_array_equal(found, wanted)
@@ -199,12 +189,6 @@ def test_views_are_the_dict_of_them_for_every_method():
         for X in (VIEWS, given):
             np.testing.assert_array_equal(getattr(one, method)(X), getattr(other, method)(VIEWS))
     assert one.n_features_in_ == 6 and one.score(VIEWS, y) == other.score(given, y)
-    weight = np.arange(N) % 4 + 0.0  # some are 0: rows are left out
-    again = MKLClassifier(KERNELS, C=1.0).fit(VIEWS, y, sample_weight=weight)
-    other.fit(given, y, sample_weight=weight)
-    np.testing.assert_allclose(again.decision_function(VIEWS), other.decision_function(given))
-    boot = inspect.bootstrap_weights(MKLClassifier(KERNELS[:2], C=1.0), VIEWS[["array", "pandas"]], y, n_boot=3)
-    assert boot.shape == (3, 2)
 
 
 @pytest.mark.parametrize("normalize", ["multiplicative", "spherical", "trace", None])

@@ -129,15 +129,6 @@ def test_block_norm_is_the_least_norm_over_the_weights(p):
     assert block_norm(norms, p) == pytest.approx(least, rel=5e-3) and block_norm(norms, p) <= least + 1e-9
 
 
-def test_example_1_uniform_truth_favours_dense_weights():
-    M, n = 1000, 10**6
-    for p in (1.2, 2, 8):
-        growth = min(np.e * np.ceil(np.log(M)), np.ceil(round(p / (p - 1), 9)))
-        assert scenario(np.ones(M), p, n) == pytest.approx(np.sqrt(CONSTANT * M**2 * growth / n))
-    assert scenario(np.ones(M), 2, n) < scenario(np.ones(M), 1, n)
-    assert optimal_p(np.ones(M)) == np.inf
-
-
 def test_example_2_sparse_truth_favours_p_near_1():
     norms = np.eye(1, 1000)[0]
     for p in (1, 1.5, 4):

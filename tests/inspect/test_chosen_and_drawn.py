@@ -29,12 +29,6 @@ y = X[:, 0] + np.sin(2 * X[:, 1]) + 0.3 * rng.normal(size=60)
 KERNELS = [("a", RBF(0.3), [0]), ("b", RBF(0.3), [1]), ("c", Linear(), [2]), ("d", Linear(), [3])]
 
 
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
 def test_a_C_that_a_fit_has_chosen_is_that_of_folds_and_samples():
     model = MKLRegressor(KERNELS, C="auto").fit(X, y)
     model.C_ = 0.0625  # as if it were the choice

@@ -63,15 +63,15 @@ def test_a_column_is_taken_from_every_kernel_that_sees_it(entries, monkeypatch):
     n = 40
     X = rng.normal(size=(n, 3)) * [1, 2, 1]
     y = X[:, 0] + 0.5 * X[:, 1] * X[:, 0] + 0.2 * rng.normal(size=n)
-    kernels = [("all", RBF(0.2)), ("first", Linear(), [0]), ("last", RBF(0.5), [1, 2])]
+    kernels = [("all", RBF(0.2)), ("first", Linear(), [0]), ("next", RBF(0.5), [1])]  # none goes without column 2
     model = MKLRegressor(kernels, C=1.0, tol=1e-8)
     splits, draw = list(KFold(2).split(X)), np.random.RandomState(2)
     orders = [[draw.permutation(len(test)) for _ in range(2)] for _, test in splits]
     found = relevance(model, X, y, cv=splits, n_permutations=2, random_state=2)
     names = [name for name, kind in zip(found.names, found.kinds, strict=True) if kind == "source"]
-    assert names == ["first", "last"] and found.shared == [Shared("all", ["first", "last"], True)]
-    sources = {"first": [0], "last": [1, 2]}
-    seen = [[0, 1, 2], [0], [1, 2]]
+    assert names == ["first", "next", "column 2"] and found.shared == [Shared("all", names, True)]
+    sources = {"first": [0], "next": [1], "column 2": [2]}
+    seen = [[0, 1, 2], [0], [1]]
     for k, (train, test) in enumerate(splits):
 
         def fitted(kept, train=train):

@@ -65,26 +65,6 @@ def test_kernels_see_only_the_columns_that_are_left(alone):
     assert machine.solutions[0].primal == pytest.approx(fresh.objective_, rel=3e-6)
 
 
-def test_a_column_that_no_kernel_has_alone_is_left_out_and_permuted():
-    """Every kernel keeps a column, so that no kernel goes."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(90, 3))
-    X = (X - X[:60].mean(axis=0)) / X[:60].std(axis=0)
-    y, train, test = X[:, 0] + 0.5 * X[:, 1] + 0.3 * X[:, 2] > 0, np.arange(60), np.arange(60, 90)
-    kernels = [("pair", RBF(0.2), [0, 1]), ("last", RBF(0.3), [2])]
-    model = MKLClassifier(kernels, C=1.0, tol=1e-6)
-    fold, whole = Fold(model, X, y, None, train, test, _accuracy), clone(model).fit(X[train], y[train])
-    one, order = Row("", "source", np.zeros(2, bool), (0,)), rng.permutation(30)
-    ((machine, f, _),) = fold.refits([one])
-    left = clone(model).set_params(kernels=[("pair", RBF(0.4), [1]), kernels[1]]).fit(X[train], y[train])
-    np.testing.assert_allclose(f[:, 0], left.decision_function(X[test]), atol=2e-2)
-    assert machine.solutions[0].primal == pytest.approx(left.objective_, rel=3e-6)
-    assert abs(left.objective_ / whole.objective_ - 1) > 0.1
-    moved = X[test].copy()
-    moved[:, 0] = moved[order, 0]
-    assert fold.permuted([one], [order])[0, 0] == whole.score(moved, y[test]) < whole.score(X[test], y[test])
-
-
 def test_kernels_are_sources_where_the_user_asks():
     frame, y = table(60)
     asked = {"together": "all columns", "a": "a"}

@@ -4,11 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from report_cases import a_case
-from sklearn.base import clone
 
 from manykernels import MKLClassifier, MKLRegressor, MKLRegressorCV
-from manykernels.inspect import bootstrap_weights, relevance
-from manykernels.kernels import RBF, Linear
+from manykernels.kernels import Linear
 from manykernels.report._measure import _sample
 
 rng = np.random.default_rng(1)
@@ -48,49 +46,3 @@ def test_nested_searches_and_samples_take_their_covariates():
     facts = search.report(X, REAL, covariates=Z, cv=3, stability=0, relevance="fast", max_examples=60).facts
     assert facts["score"]["nested"]["done"] and facts["sampled"]["used"] == 60
     assert facts["score"]["mean"] > facts["score"]["baseline"] > 0.2
-
-
-@pytest.mark.parametrize("units", ["kernels", "columns"])
-def test_all_facts_of_a_sample_have_the_covariates_of_its_rows(units, monkeypatch):
-    """Scores, baseline, relevance, stability and decisions are those of fits with the covariates of the same rows."""
-    if units == "columns":
-        monkeypatch.setattr("manykernels.inspect.held_out.MAX_KEPT_BYTES", 0)  # folds are made again
-    shared = [("genes", Linear(), [0, 1]), ("both", RBF(0.2), [0, 2])]
-    y, site = np.where(REAL > 0, "ill", "fit"), np.array(["north", "south", "west"])[rng.integers(0, 3, N)]
-    model = MKLClassifier(KERNELS if units == "kernels" else shared, C=1.0, tol=1e-6).fit(X, y, covariates=Z)
-    asked = [3, 8, 44, 80]
-    report = model.report(X, y, covariates=Z, cv=3, groups=site, relevance="full", stability=2, max_examples=48,
-                          random_state=5, examples=asked).facts  # fmt: skip
-    rows = _sample(a_case(y, seed=5)._replace(X=X), 48)
-    x, t, z, groups = X[rows], y[rows], Z.iloc[rows], site[rows]
-    splits = [(np.flatnonzero(groups != g), np.flatnonzero(groups == g)) for g in np.unique(site)]
-    fitted = [clone(model).fit(x[train], t[train], covariates=z.iloc[train]) for train, _ in splits]
-    scores = [m.score(x[test], t[test], covariates=z.iloc[test]) for m, (_, test) in zip(fitted, splits, strict=True)]
-    given = dict(cv=splits, kernels=False, random_state=5, covariates=z)
-    assert report["score"]["folds"] == pytest.approx(scores)
-    assert report["score"]["baseline_folds"] == pytest.approx(relevance(model, x, t, **given, refits=0).score_nothing)
-    found = relevance(model, x, t, scoring="roc_auc", **given)
-    expected = {row["name"]: row for row in found.table()}
-    assert len(report["sources"]["units"]) == len(expected) and report["sources"]["method"] == "full"
-    for unit in report["sources"]["units"]:
-        keys = [
-            f"{key}{end}" for key in ("relevance", "drop", "permute", "gain", "alone") for end in ("", "_se", "_low")
-        ]
-        assert [unit[key] for key in keys] == pytest.approx([expected[unit["name"]][key] for key in keys], abs=1e-6)
-    for k, one in enumerate(report["sources"]["sites"]):
-        assert one["relevance"] == pytest.approx(
-            dict(zip(found.names, found.differences("relevance")[k], strict=True)), abs=1e-6)  # fmt: skip
-    boot = bootstrap_weights(model, x, t, 2, 5, covariates=z)
-    medians = dict(zip(model.kernel_names_, np.median(boot / boot.sum(axis=1, keepdims=True), axis=0), strict=True))
-    if units == "kernels":
-        assert {r["name"]: r["median"] for r in report["stability"]["rows"]} == pytest.approx(medians, abs=1e-6)
-    assert [row["row"] for row in report["examples"]["rows"]] == asked
-    for row in report["examples"]["rows"]:
-        at = row["row"]
-        own = [m for m, (_, test) in zip(fitted, splits, strict=True) if at in rows[test]] or [model]
-        of = X[[at]], Z.iloc[[at]]
-        assert row["held_out"] == (at in rows) and row["true"] == y[at]
-        assert row["sum"] == pytest.approx(own[0].decision_function(of[0], covariates=of[1])[0], abs=1e-4)
-        parts = own[0].decision_parts(of[0]).sum()
-        assert row["intercept"] + row["covariates"] == pytest.approx(row["sum"] - parts, abs=1e-4)
-        assert row["prediction"] == own[0].predict(of[0], covariates=of[1])[0]

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from injected import ATTACKS, KERNELS, Reader, X, hostile_reports, strangers
 
@@ -13,7 +12,6 @@ import manykernels
 from manykernels import MKLClassifier
 from manykernels.inspect import relevance
 from manykernels.report import Report, _words
-from tables import run
 
 ROOT = Path(manykernels.__file__).parent
 CHOICES = {"kind", "measure", "method", "what"}  # the page looks these up
@@ -59,24 +57,6 @@ def test_no_fact_becomes_an_element(reports, kind):
         harmless = Report(filled(facts, lambda path: "x" * len(attack(path)))).html()  # noqa: B023
         assert strangers(page) == [] and Reader(page).tags == Reader(harmless).tags
     assert len(seen) > 40
-
-
-def test_a_file_name_is_text(tmp_path):
-    """Files, columns, ids and the title of the command line."""
-    names = [attack for attack in ATTACKS[:6] if "/" not in attack]
-    frame = pd.DataFrame(X, columns=["<i>a</i>", '"x', "--><i>", "&lt;i&gt;"]).assign(
-        y=np.tile(["<i>a", "b&", "c'"], 16)
-    )
-    frame.insert(0, "who", [f"<i>{k}" for k in range(48)])
-    table, model = tmp_path / f"{names[0]}.csv", tmp_path / f"{names[1]}.mk"
-    frame.to_csv(table, index=False)
-    done = run("fit", table, "-t", "y", "--id", "who", "-o", model)
-    assert done.exit_code == 0, done.output
-    given = ("-o", tmp_path / "r.html", "--cv", 2, "--relevance", "fast", "--stability", 2, "--title", ATTACKS[2])
-    done = run("report", model, table, "-t", "y", "--id", "who", *given)
-    assert done.exit_code == 0, done.output
-    page = (tmp_path / "r.html").read_text()
-    assert strangers(page) == [] and names[0] in "".join(text for tag, text in Reader(page).texts if tag == "code")
 
 
 def test_a_notebook_shows_names_as_text():

@@ -79,9 +79,12 @@ def test_weights_are_shares_by_kernel_source_and_class():
     assert list(found["columns"]) == ["c"] and sum(v for _, v in found["columns"]["c"]) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("mode", ["fast", "full"])
-def test_all_facts_of_a_sample_held_out_by_site(mode, monkeypatch):
-    """Joined sources, sites, ids, rows that were not drawn: each fact is that of `relevance`, a fit or a bootstrap."""
+@pytest.mark.parametrize(("mode", "adjusted"), [("fast", False), ("full", False), ("full", True)])
+def test_all_facts_of_a_sample_held_out_by_site(mode, adjusted, monkeypatch):
+    """Joined sources, sites, ids, rows that were not drawn: each fact is that of `relevance`, a fit or a bootstrap.
+
+    With covariates every fit, score and decision has those of its own rows, and the guess is that of them alone.
+    """
     n, size = 48, 36
     table = rng.normal(size=(n, 4))
     label = np.where(table[:, 0] + table[:, 1] + 0.7 * table[:, 3] + 0.5 * rng.normal(size=n) > 0.3, "ill", "fit")
@@ -89,21 +92,32 @@ def test_all_facts_of_a_sample_held_out_by_site(mode, monkeypatch):
     frame = pd.DataFrame(table, columns=list("pqrs"), index=[f"id{k}" for k in range(n)])
     kernels = [("wide", RBF(0.2), ["p", "q", "r"]), ("part", Linear(), ["q"]), ("other", RBF(0.3), ["s"])]
     sources = {name: [m] for m, (name, *_) in enumerate(kernels)}
-    model = MKLClassifier(kernels, C=1.0, tol=1e-6).fit(frame, label)
+    Z = pd.DataFrame({"age": table[:, 0] + rng.normal(size=n), "batch": np.array(list("ab"))[rng.integers(0, 2, n)]})
+
+    def of(at):
+        """The covariates of some rows of all, as options."""
+        return {"covariates": Z.iloc[at]} if adjusted else {}
+
+    every = np.arange(n)
+    model = MKLClassifier(kernels, C=1.0, tol=1e-6).fit(frame, label, **of(every))
     asked = [5, 0, 17, 30, 47, 22]
     compared: list = []
-    monkeypatch.setattr(_held_out, "_surely_better", lambda *own: compared.append(own) or True)
+    monkeypatch.setattr(_held_out, "_surely_better", lambda *given: compared.append(given) or True)
     facts = model.report(frame, label, cv=3, relevance=mode, stability=3, sources=sources, groups=site, examples=asked,
-                         max_examples=size, random_state=2).facts  # fmt: skip
+                         max_examples=size, random_state=2, **of(every)).facts  # fmt: skip
     rows = _measure._sample(a_case(label, seed=2)._replace(X=frame), size)
     assert facts["sampled"] == {"examples": n, "used": size, "asked": True}
     X, y, groups = frame.iloc[rows], label[rows], site[rows]
     splits = [(np.flatnonzero(groups != name), np.flatnonzero(groups == name)) for name in np.unique(site)]
 
     # the scores, and the models that did not see an example
-    fitted = [clone(model).fit(X.iloc[train], y[train]) for train, _ in splits]
-    scores = [one.score(X.iloc[test], y[test]) for one, (_, test) in zip(fitted, splits, strict=True)]
+    fitted = [clone(model).fit(X.iloc[train], y[train], **of(rows[train])) for train, _ in splits]
+    tested = [(one, test, X.iloc[test], of(rows[test])) for one, (_, test) in zip(fitted, splits, strict=True)]
+    scores = [one.score(x, y[test], **z) for one, test, x, z in tested]
     guesses = [np.mean(y[test] == max(np.unique(y), key=lambda c: np.sum(y[train] == c))) for train, test in splits]
+    given = dict(cv=splits, kernels=False, random_state=2, **of(rows))
+    if adjusted:
+        guesses = relevance(model, X, y, sources=sources, refits=0, **given).score_nothing
     overlap = np.mean([len(test) / len(train) for train, test in splits])
     score = facts["score"]
     assert (score["folds"], score["baseline_folds"]) == (pytest.approx(scores), pytest.approx(guesses))
@@ -112,17 +126,16 @@ def test_all_facts_of_a_sample_held_out_by_site(mode, monkeypatch):
     assert [score[key] for key in ("mean", "se", "low", "high", "baseline")] == pytest.approx(ends)
     assert (score["measure"], facts["sources"]["scoring"]) == ("accuracy", "roc_auc")
     assert compared[0] == (pytest.approx(scores), pytest.approx(guesses), pytest.approx(overlap)) and score["better"]
-    assert compared[1][1] == [0.5] * 3 and score["orders"]  # of areas
-    areas = [roc_auc_score(y[test] == "ill", one.decision_function(X.iloc[test]))
-             for one, (_, test) in zip(fitted, splits, strict=True)]  # fmt: skip
+    assert adjusted or compared[1][1] == [0.5] * 3 and score["orders"]  # of areas
+    areas = [roc_auc_score(y[test] == "ill", one.decision_function(x, **z)) for one, test, x, z in tested]
     (area,) = score["areas"]["rows"]
     assert (area["mean"], area["se"]) == pytest.approx((np.mean(areas), se_of(areas, overlap)))
-    told = {k: one.predict(X.iloc[[k]])[0] for one, (_, test) in zip(fitted, splits, strict=True) for k in test}
+    told = {k: label for one, test, x, z in tested for k, label in zip(test, one.predict(x, **z), strict=True)}
     counts = [[sum(y[k] == a and told[k] == b for k in range(size)) for b in ("fit", "ill")] for a in ("fit", "ill")]
     assert score["confusion"] == {"classes": ["fit", "ill"], "counts": counts}
 
     # the relevance of units, and of single sources
-    given = dict(cv=splits, kernels=False, scoring="roc_auc", random_state=2)
+    given["scoring"] = "roc_auc"
     units = relevance(model, X, y, sources={"wide and part": [0, 1], "other": [2]}, **given)
     single = relevance(model, X, y, sources=sources, **given)
     expected = {row["name"]: row for row in units.table()}
@@ -159,13 +172,14 @@ def test_all_facts_of_a_sample_held_out_by_site(mode, monkeypatch):
             {name: parts[m] for name, (m,) in sources.items() if parts[m]}, abs=1e-6)  # fmt: skip
         sizes = [abs(part["value"]) for part in row["parts"]]
         assert sizes == sorted(sizes, reverse=True)
-        assert row["intercept"] == pytest.approx(one.intercept_[0], abs=1e-6)
-        assert row["sum"] == pytest.approx(one.decision_function(frame.iloc[[at]])[0], abs=1e-6)
-        assert row["prediction"] == one.predict(frame.iloc[[at]])[0]
+        f = one.decision_function(frame.iloc[[at]], **of([at]))[0]
+        assert row["intercept"] + (row["covariates"] or 0.0) == pytest.approx(f - parts.sum(), abs=1e-6)
+        assert row["sum"] == pytest.approx(f, abs=1e-6)
+        assert row["prediction"] == one.predict(frame.iloc[[at]], **of([at]))[0]
     assert {row["held_out"] for row in facts["examples"]["rows"]} == {True, False}
 
     # the bootstrap
-    boot = bootstrap_weights(model, X, y, 3, 2)
+    boot = bootstrap_weights(model, X, y, 3, 2, **of(rows))
     shares = boot / boot.sum(axis=1, keepdims=True)
     fit = model.kernel_weights_ / model.kernel_weights_.sum()
     order = np.argsort(-shares.mean(axis=0), kind="stable")
