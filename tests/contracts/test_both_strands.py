@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from covering import covering
 from naive_strings import matrix, reverse_complement
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -21,6 +22,7 @@ PLACED = [ms.Degree(2), ms.WeightedDegree(4), ms.WeightedDegreeShift(3, 2)]
 BOTH, BOTH_PLACED = ([k.set_params(reverse_complement=True) for k in kernels] for kernels in (KERNELS, PLACED))
 every_kernel = pytest.mark.parametrize("kernel", BOTH, ids=repr)
 STORES = ["auto", "map", "sorted", "hash"]
+ALPHABETS = {"dna": ("dna", "ACGT", "N"), "rna": ("rna", "ACGU", "N"), "own": (OWN, "abc", "?")}
 
 
 def texts(n, letters="ACGT", unknown="N", seed=0):
@@ -41,10 +43,9 @@ def other(X):
     return [reverse_complement(x) for x in X]
 
 
-@pytest.mark.parametrize("store", STORES)
-@pytest.mark.parametrize("alphabet, letters, unknown", [("dna", "ACGT", "N"), ("rna", "ACGU", "N"), (OWN, "abc", "?")])
-@every_kernel
-def test_every_store_counts_the_words_of_both_strands(kernel, alphabet, letters, unknown, store):
+@pytest.mark.parametrize("kernel, name, store", covering(BOTH, ALPHABETS, STORES))
+def test_every_store_counts_the_words_of_both_strands(kernel, name, store):
+    alphabet, letters, unknown = ALPHABETS[name]
     kernel = clone(kernel).set_params(alphabet=alphabet)
     X, new = texts(9, letters, unknown), texts(5, letters, unknown, 1)
     bank = WordBank.from_list(KernelList.from_spec([kernel], X), X, store=store, normalize=None)

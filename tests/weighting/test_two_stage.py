@@ -6,6 +6,7 @@ import cvxpy
 import numpy as np
 import pytest
 from conic import prove
+from covering import covering
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
@@ -155,8 +156,7 @@ def test_weight_k_is_k_copies(rule, data):  # in BestSingle copies fall into oth
     assert_allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-5)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=repr)
-@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared", "squared_hinge"])
+@pytest.mark.parametrize("rule, loss", covering(RULES, ["hinge", "logistic", "squared", "squared_hinge"], steps=2))
 def test_every_loss_takes_them_with_a_certificate(rule, loss, data, tmp_path):
     X, y, _ = data
     model = MKLClassifier(KERNELS, regularizer=rule, loss=loss, tol=1e-6).fit(X, y)
