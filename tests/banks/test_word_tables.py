@@ -142,7 +142,7 @@ def test_smooth_losses_are_multiplied_with_from_fewer_examples_on(monkeypatch):
     kernels = [GappedKmer(10, 6, reverse_complement=True)]
     assert not tables.tables_pay(kernels, 1500, 100) and tables.tables_pay(kernels, 1500, 100, smooth=True)
     asked = []
-    monkeypatch.setattr(choice, "tables_pay", lambda kernels, n, letters, smooth: asked.append(smooth))
+    monkeypatch.setattr(tables, "tables_pay", lambda kernels, n, letters, smooth: asked.append(smooth))
     X, y = motif(40, length=30)
     for loss in ("hinge", "logistic", "squared_hinge"):
         MKLClassifier([GappedKmer(4, 3)], loss=loss, C=1.0).fit(X, y)

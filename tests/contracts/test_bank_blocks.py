@@ -6,10 +6,10 @@ import test_banks
 from covering import covering
 
 from manykernels.banks import (
-    _degree_walks,
     _feature_rows,
     _stack,
     _tiled_sums,
+    degree_walks,
     dense,
     explicit,
     pairwise,
@@ -24,7 +24,7 @@ SIZES = {  # of blocks, none of which divides the number of examples
     (_feature_rows, "ROWS_PER_THREAD"): 9, (pairwise, "KERNELS_PER_PASS"): 2, (linadd, "LOOK_UP_ROWS"): 5,
     (tables, "LOOK_UP_ROWS"): 5, (word_table, "COLUMNS"): 3, (word_table, "MIN_LANE_LETTERS"): 50,
     (trie, "PACKED_ROWS"): 7,
-    (degree_predictor, "NEW_SEQUENCES_PER_TILE"): 11, (_degree_walks, "_SUM_ENTRIES"): 300,
+    (degree_predictor, "NEW_SEQUENCES_PER_TILE"): 11, (degree_walks, "_SUM_ENTRIES"): 300,
 }  # fmt: skip
 
 

@@ -5,14 +5,13 @@ import copy
 import numpy as np
 from scipy.sparse import issparse
 
+from .._packed import Packed
 from .._state import check, check_is, check_value, read_entries
 from ..kernels.frames import len_
 from ..kernels.normalize import inverse_root
 from ..kernels.pair_blocks import KINDS, BlockSide, PairBase, check_block
 from ..kernels.placed import JoinedViews
 from ..kernels.tasks import ALL, SAME
-from ..sequences import Sequences
-from ..strings.planes import codes_of
 from ._exponential_table import LOG2E
 
 TRIAL_EXAMPLES = 16  # on which a kernel from a file is called
@@ -32,6 +31,7 @@ class KernelGroup:
     """
 
     task, n_tasks = ALL, 1
+    max_entries: int | None = None  # of separate kernels in one thread; None if it never sums all its kernels at once
 
     def __init__(self, view, kernels, members, X, dtype, task=ALL, n_tasks=1):
         self.view, self.members, self.task, self.n_tasks = view, np.array(members), task, n_tasks
@@ -73,7 +73,7 @@ class KernelGroup:
 
     def restore_side(self, state, n, width, reads):
         """The side of n examples from a file, or a ValueError; the view has `width` columns, None for strings."""
-        kind = Rows if self.pairs.kind in (None, "walk") else BlockSide
+        kind = BlockSide if self.pairs.kind in (*KINDS, "same") else Rows
         side = kind(index=None, cache=None, **read_entries(SIDE, state, n=n, M=self.members.size))
         check(self.task != SAME or side.task is not None, "a side has no tasks")
         self._check_side(side, n, width, reads)
@@ -102,6 +102,10 @@ class KernelGroup:
         cut = {name: own[name][chosen] for name in forms}
         part.__dict__.update(own | cut, members=members, kernels=[self.kernels[m] for m in chosen])
         return part
+
+    def fused(self, left, right):
+        """Whether `add` and `products` sum all its kernels between two sides at once."""
+        return False
 
     def in_type(self, dtype):
         """The same group in the arithmetic of this type."""
@@ -142,7 +146,7 @@ class KernelGroup:
 
     def codes(self, side):
         """(codes (n, L) int16, alphabet) if the side holds sequences of one length, else None."""
-        return codes_of(side.x) if self.kernels[0].reads == "sequences" else None
+        return side.x.table() if isinstance(side.x, Packed) else None
 
     def diagonals(self, side):
         """k_m(x, x) before factors, (members, n) float64."""
@@ -214,6 +218,28 @@ class KernelGroup:
         return (high + low) / 2, (high - low) / 2 * (1 + 1e-6) or float(np.finfo(float).tiny)
 
 
+def grouped(kernel_list):
+    """[(class, view, members, task)]: one group for each base, view and task, and for each `group` of kernels.
+
+    A kernel that is called or fitted has its own group.
+    """
+    members, of = {}, zip(kernel_list.kernels, kernel_list.view_of, kernel_list.task_of, strict=True)
+    for m, (kernel, view, task) in enumerate(of):
+        kind = kernel.group or KernelGroup
+        alone = m if kind is KernelGroup and kernel.base in (None, "gram") else -1
+        members.setdefault((kind, int(view), kernel.base, alone, task), []).append(m)
+    return [(kind, view, ms, task) for (kind, view, _, _, task), ms in members.items()]
+
+
+def make_groups(kernel_list, views, dtype):
+    """The groups of the kernels on these views."""
+    n_tasks = 1 if kernel_list.tasks is None else len(kernel_list.tasks)
+    return [
+        kind(view, kernel_list.kernels, ms, views[view].X, dtype, task, n_tasks)
+        for kind, view, ms, task in grouped(kernel_list)
+    ]
+
+
 class Called:
     """The block of a kernel without a base, which is called on the examples of the tile."""
 
@@ -283,7 +309,7 @@ def check_rows(x, n, width, reads):
             check_rows(view, n, *one)
         return
     if width is None:
-        check(check_is("x", x, Sequences).shape == (n,), f"x does not have {n} examples")
+        check(check_is("x", x, Packed).shape == (n,), f"x does not have {n} examples")
         return
     check(issparse(x) or isinstance(x, np.ndarray), f"x is of type {type(x).__name__}")
     if reads == "objects":

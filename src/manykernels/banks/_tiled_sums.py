@@ -57,11 +57,16 @@ class Tiles:
         self.groups, self.dtype, self.scale, self.mean = groups, dtype, scale, mean
         self.n_jobs, self.budget = n_jobs, budget
         self.called = any(group.pairs.kind is None for group in groups)
+        self.fusing = [group for group in groups if group.max_entries is not None]
+        for group in self.fusing if budget is not None else ():
+            most = budget // (2 * self.dtype.itemsize * n_threads(n_jobs))
+            group.max_entries = min(type(group).max_entries, most)
         self.group_of = np.empty(len(scale), int)  # the number of the group of each kernel
         for i, group in enumerate(groups):
             self.group_of[group.members] = i
 
     def shape(self, n_rows, n_cols, layers=1, parts=16):
+        layers = 2 * layers if self.fusing else layers  # half is for the groups that sum their kernels at once
         budget = None if self.budget is None else self.budget // layers
         return tile_shape(n_rows, n_cols, self.dtype.itemsize, n_threads(self.n_jobs), budget, parts, self.called)
 
@@ -75,6 +80,7 @@ class Tiles:
 
         `shifted` subtracts the mean of each kernel, which keeps the float32 digits of the differences.
         """
+        theta, fused = self._fused(left, right, theta, shifted) if self.fusing else (theta, ())
         weights, none = theta * self.scale, np.empty((0, 0), self.dtype)
         used = np.count_nonzero(weights)
         plain = few(n_rows, n_cols, used)
@@ -104,6 +110,8 @@ class Tiles:
                         loops.combine(block, group.degree[ms], group.g[ms], group.c[ms], shift[ms], W, F, total[t])
             for views in many:
                 views.add(total, slice(r0, r1), slice(c0, c1))
+            for i, group, W, constant in fused:
+                group.add(left[i].take(slice(r0, r1)), right[i].take(slice(c0, c1)), W, constant, total)
             emit(r0, r1, c0, c1, total)
 
         tiles = []
@@ -111,6 +119,18 @@ class Tiles:
             for c0 in range(r0 if symmetric else 0, n_cols, cb):
                 tiles.append((r0, min(r0 + rb, n_rows), c0, min(c0 + cb, n_cols)))
         run_blocks(_quiet(work), tiles, self.n_jobs)
+
+    def _fused(self, left, right, theta, shifted):
+        """(theta without the groups that sum their kernels at once, [(number, group, weights, constants)] of these)."""
+        weights, rest, found = theta * self.scale, theta, []
+        for i, group, chosen in self.active((weights != 0).any(axis=0)):
+            if group.fused(left[i], right[i]):
+                ms = group.members[chosen]
+                W = np.ascontiguousarray(weights[:, ms])
+                constant = -(W @ self.mean[ms]) if shifted else np.zeros(len(W))
+                found.append((i, group.subset(chosen, ms), W, constant))
+                rest = np.where(np.isin(np.arange(theta.shape[1]), group.members), 0.0, rest)
+        return rest, found
 
     def _plan(self, left, right, weights, shifted, rb, cb, n, by_form):
         """(plans, many) for the sums of each group, in tiles of rb rows and cb columns; n is the smaller side.
@@ -268,6 +288,12 @@ class Tiles:
         """(rows, chosen, T) sums for the rows of one side `a`."""
         loops = _loops(plain)
         _, group, chosen, vectors, exponentials, direct, table = plan
+        if group.fused(a, right):
+            part, A = group.subset(chosen, group.members[chosen]), vectors[0].astype(np.float64)
+            first = halved[0] if halved else 0
+            if halved:
+                A[:, halved[1] :] *= 2
+            return part.products(a, right.take(slice(first, None)), np.ascontiguousarray(A[:, first:]))
         n_rows, n_cols, T = a.own.size, right.own.size, vectors.shape[1]
         sums = np.zeros((n_rows, chosen.size, T))
         if table is not None:

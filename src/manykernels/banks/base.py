@@ -324,7 +324,8 @@ class Predictor(Stored, ABC):
 
         The code of an unknown letter is the size of the alphabet.
         """
-        return None
+        found = self.support_sequences(0)
+        return None if found is None else found.table()
 
     def row_factors(self) -> np.ndarray | None:
         """(M, n_support): factors of the kernels for each support example, besides `scale`; None if all are 1."""

@@ -11,40 +11,25 @@ from ..kernels.pair_blocks import TooLarge
 from ..kernels.view_data import n_examples
 from .dense import DenseBank, report_unusable
 from .features import FeatureBank
+from .holders import HOLDERS, Holder
 from .joined import JoinedBank
 from .low_rank import LowRankBank
 from .pairwise import PairwiseBank
-from .words.degree import DegreeBank
-from .words.linadd import WordBank
-from .words.tables import TableBank, fits_tables, tables_pay
-from .words.trie import TrieBank
 
 # Above these numbers of examples, sequence kernels use their explicit features; `MAX_WORD_PAIRWISE` is for words at
 # any place or with shifts. Both ways read every letter, the one for each pair and the other for each of some hundred
 # visits of an example: so they cost the same at some number of examples, whatever the length and the number of
 # kernels. Seconds of a fit by pairs and by features, splice sites of 141 letters, gap 1e-3, two cores with other work
 # besides: 20 degrees 1.6 and 5.7 at 3,000 examples, 9.0 and 8.1 at 6,000; two kernels with shifts 9 and 14 at 4,000,
-# 36 and 30 at 8,000; three spectra 5.0 and 3.7 at 4,000. `tables_pay` decides for kernels of mismatches.
+# 36 and 30 at 8,000; three spectra 5.0 and 3.7 at 4,000. `words.tables.tables_pay` decides for kernels of mismatches.
 MAX_PAIRWISE = 3000
 MAX_WORD_PAIRWISE = 8000
 MAX_VALUE_RATIO = 64  # of multiplications within matrix products to kernel values read from memory, in the same time
 MAX_FLOAT64_EXAMPLES = 1000
 MIN_DEVICE_EXAMPLES = 5000  # with device="auto": below, the start of a card costs more than it saves
 
-# banks for each family of kernels, the fastest first
-FAMILIES = {
-    "degree": (DegreeBank, TrieBank),
-    "shift": (TrieBank,),
-    "channels": (WordBank,),
-    "windows": (TableBank,),
-    "features": (FeatureBank,),
-    "low_rank": (LowRankBank,),
-}
-STORES = {
-    "auto": FAMILIES,
-    "trie": FAMILIES | {"degree": (TrieBank,)},
-    **{store: FAMILIES | {"degree": (WordBank,)} for store in ("map", "sorted", "hash")},
-}
+HOLDERS.update(features=Holder(FeatureBank), low_rank=Holder(LowRankBank))
+STORES = ("auto", "trie", "map", "sorted", "hash")  # of the vectors of words
 FEATURES = ("never", *STORES)  # values of the parameter of estimators
 
 
@@ -86,7 +71,7 @@ def choose_bank(
 ):
     """The bank of a `KernelList` on X; `options` are those of every bank, and `keep` of `PairwiseBank` for the host.
 
-    features : "auto", see below; "never" for pairs; or another key of `STORES`, which says where the vectors of
+    features : "auto", see below; "never" for pairs; or another of `STORES`, which says where the vectors of
         explicit features are kept and raises an error if a kernel has none
     wanted : whether the solver needs explicit features
     exact : whether the regularizer needs kernel values of pairs in float64
@@ -177,18 +162,10 @@ def _pairs(kernels, X, device, **options):
 
 def worth_features(kernels, n, X=None, smooth=False):
     """Whether all kernels have explicit features that may be faster than pairs of n examples, X if at hand."""
-    families = {kernel.family for kernel in kernels.kernels}
-    if families == {"windows"} and X is not None:
-        return tables_pay(kernels.kernels, n, max(_letters(view.X) for view in kernels.views(X)), smooth)
-    if families <= {"features", "low_rank"}:
-        return True  # see `cheaper`
-    by_words = families & {"shift", "channels", "windows"}
-    return None not in families and n > (MAX_WORD_PAIRWISE if by_words else MAX_PAIRWISE)
-
-
-def _letters(X):
-    """The mean length of sequences."""
-    return float(np.mean(X.lengths)) if X is not None and len(X) else 1.0
+    holders = {HOLDERS.get(kernel.family) for kernel in kernels.kernels}
+    if None in holders:
+        return False
+    return holders.pop().pays(kernels, n, X, smooth) if len(holders) == 1 else n > max(one.most for one in holders)
 
 
 def cheaper(bank):
@@ -212,21 +189,21 @@ def explicit_bank(kernels, X, store="auto", single=False, device=None, **options
         raise ValueError(f"store={store!r} is unknown: choose one of {', '.join(map(repr, STORES))}.")
     if kernels.tasks is not None:
         return None
-    kinds = [kernel.family if kernel.family in FAMILIES else None for kernel in kernels.kernels]
-    if "windows" in kinds:
-        own = [m for m, kind in enumerate(kinds) if kind == "windows"]
-        part = kernels.part(np.array(own))
-        if store != "auto" or not fits_tables(part, part.views(X), options.get("memory_limit")):
-            kinds = ["channels" if kind == "windows" else kind for kind in kinds]
+    holders = [HOLDERS.get(kernel.family) for kernel in kernels.kernels]
+    if None in holders:
+        return None
+    for holder, own in _members(holders):
+        suited = holder.suited(kernels.part(own), X, store, options.get("memory_limit"))
+        holders = [suited if one is holder else one for one in holders]
     parts, which = [], []
-    for kind in dict.fromkeys(kinds):
-        own = np.array([m for m, other in enumerate(kinds) if other == kind])
+    for holder, own in _members(holders):
         part = kernels.part(own)
-        lacks = kind not in ("features", "low_rank") and any(view.present is not None for view in part.views(X))
+        if holder.whole and any(view.present is not None for view in part.views(X)):
+            return None
         normalize = options.get("normalize", "multiplicative")
         own_options = options | {"normalize": normalize.part(own)} if isinstance(normalize, Scaled) else options
-        found = None if kind is None or lacks else STORES[store][kind]
-        bank = found and _first(found, part, X, (store, single, device), own_options)
+        asked = {"store": store, "single": single, "device": device}
+        bank = _first(holder.banks(store), part, X, asked, own_options)
         if bank is None:
             return None
         parts.append(bank)
@@ -236,12 +213,15 @@ def explicit_bank(kernels, X, store="auto", single=False, device=None, **options
     return bank
 
 
-def _first(kinds, kernels, X, own, options):
-    """The bank of the first of these classes that accepts all kernels; `own` are (store, single, device)."""
-    store, single, device = own
+def _members(holders):
+    """[(holder, the numbers of its kernels)]."""
+    return [(one, np.array([m for m, other in enumerate(holders) if other is one])) for one in dict.fromkeys(holders)]
+
+
+def _first(kinds, kernels, X, asked, options):
+    """The bank of the first of these classes that accepts all kernels."""
     for kind in kinds:
-        extra = {WordBank: {"store": store}, LowRankBank: {"single": single, "device": device}}.get(kind, {})
-        bank = kind.from_list(kernels, X, **extra, **options)
+        bank = kind.from_list(kernels, X, **{name: asked[name] for name in kind.asks}, **options)
         if bank is not None:
             return bank
     return None

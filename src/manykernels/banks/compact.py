@@ -19,8 +19,8 @@ from scipy.sparse import issparse
 from .._state import check_is
 from ..kernels.pair_blocks import BlockSide, Entries
 from ..kernels.tasks import ALL
-from ._degree_walks import WalkTiles
 from ._kernel_groups import merge_equal_sides
+from ._tiled_sums import Tiles
 from .pairwise_predictor import PairwisePredictor, decide
 
 MAX_DENSITY = 0.35  # of entries that are not 0, up to which products go through these entries
@@ -66,7 +66,7 @@ class CompactPredictor(PairwisePredictor):
             groups.append(group)
             found.sides.append(_typed(group, side))
         found.sides = merge_equal_sides(groups, found.sides)
-        found.tiles = WalkTiles(groups, dtype, tiles.scale, tiles.mean, tiles.n_jobs, tiles.budget)
+        found.tiles = Tiles(groups, dtype, tiles.scale, tiles.mean, tiles.n_jobs, tiles.budget)
         found.tiles.kept = {}
         return found
 

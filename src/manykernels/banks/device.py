@@ -16,9 +16,9 @@ import numpy as np
 from .._limits import DEVICE_SHARES
 from ..inner.device import DeviceProblem
 from ..kernels.pair_blocks import BlockSide
-from ._degree_walks import WalkTiles
 from ._device_parts import DevicePlace, Family, Matrices, Sums, empty_stack, from_host, open_device, there
 from ._kernel_groups import rows_of
+from ._tiled_sums import Tiles
 from .base import Bank, every
 from .dense import DenseBank
 from .pairwise import PairwiseBank
@@ -120,7 +120,7 @@ class DeviceBank(OnDevice, PairwiseBank):
 
     def predictor(self, support):
         support, host = np.asarray(support), copy.copy(self)
-        host.tiles = WalkTiles(self.groups, self.dtype, self.scale, self.tiles.mean, self.n_jobs, None)
+        host.tiles = Tiles(self.groups, self.dtype, self.scale, self.tiles.mean, self.n_jobs, None)
         views = [_some(view, support) for view in self.views]
         host.sides = [
             group.side(views[group.view], support, self.normalize) if there(group) else side.take(support)

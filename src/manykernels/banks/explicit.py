@@ -5,12 +5,11 @@ from copy import copy
 
 import numpy as np
 
+from .._packed import Packed
 from .._state import Stored, check
 from .._threads import n_threads, run_blocks, slices
 from ..kernels.normalize import Scaled, inverse_root, kind_of, precision
 from ..kernels.view_data import View
-from ..sequences import Sequences
-from ..strings.planes import codes_of
 from ._blockwise import ProductOperator
 from .base import Bank, Predictor, each_output, every
 
@@ -41,6 +40,7 @@ class ExplicitBank(Bank, Stored):
         """New `Vectors`, zero."""
 
     hashed = False  # see `banks.words.linadd`
+    asks: tuple[str, ...] = ()  # options of `from_list` that other banks lack: "store", "single", "device"
 
     @property
     def built(self):
@@ -264,10 +264,7 @@ class ExplicitPredictor(Predictor):
 
     def support_sequences(self, m):
         found = None if self.bank.views is None else self.bank.views[self.bank.kernels.view_of[m]].X
-        return found if isinstance(found, Sequences) else None
-
-    def support_codes(self):
-        return None if self.bank.views is None else codes_of(self.bank.views[0].X)
+        return found if isinstance(found, Packed) else None
 
     def row_factors(self):
         return None if self.bank.root is None else self.bank.root.T

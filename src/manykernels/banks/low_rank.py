@@ -25,6 +25,7 @@ class LowRankBank(FeatureBank):
     """`phi` holds F as `LazyRows`; kernel m has the columns first[m] : first[m + 1]."""
 
     file_tag = ("bank/low_rank", 1)
+    asks = "single", "device"
     saved = ExplicitBank.shared | {
         "seen": "list n_views dict", "first": "i8 _ asc", "spherical": "flag",
         "dtype as dtype_name": "of float32 float64",

@@ -20,10 +20,9 @@ from ..inner.systems import cut_out
 from ..kernels.frames import len_
 from ..kernels.normalize import Scaled, check_normalize, kind_of, precision
 from ..kernels.pair_blocks import BlockSide, few, width
-from ._degree_walks import WalkTiles, make_groups
-from ._kernel_groups import arrays_of, check_called, data_of, merge_equal_sides, nbytes
+from ._kernel_groups import arrays_of, check_called, data_of, make_groups, merge_equal_sides, nbytes
 from ._sampled_means import MIN_EXAMPLES, sampled_means
-from ._tiled_sums import MIN_TILE_ENTRIES, TILES_PER_THREAD, plain_parts, tile_shape
+from ._tiled_sums import MIN_TILE_ENTRIES, TILES_PER_THREAD, Tiles, plain_parts, tile_shape
 from .base import Bank, DType, Index, Predictor, every
 from .dense import MAX_FLOAT32_DIAGONAL, DenseBank, report_unusable, warn_indefinite
 from .pairwise_predictor import PairwisePredictor, decide, take, writer
@@ -120,7 +119,7 @@ class PairwiseBank(Bank):
         return merge_equal_sides(self.groups, sides)
 
     def _make_tiles(self, budget):
-        return WalkTiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), self.n_jobs, budget)
+        return Tiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), self.n_jobs, budget)
 
     def _free_bytes(self):
         """Bytes that memory_limit leaves besides the data, M × n sums and a tile per thread; None without a limit.
@@ -389,7 +388,7 @@ class PairwiseBank(Bank):
             part.sides.append(side)
         part.whole, mean, part.free = False, self.tiles.mean[kernels], free
         part._keep()
-        part.tiles = WalkTiles(part.groups, self.dtype, part.scale, mean, self.n_jobs, self.tiles.budget)
+        part.tiles = Tiles(part.groups, self.dtype, part.scale, mean, self.n_jobs, self.tiles.budget)
         return part
 
     def predictor(self, support: np.ndarray) -> Predictor:

@@ -1,25 +1,22 @@
 """Prediction with kernels computed on the fly, and functions that their bank shares."""
 
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from .._packed import Packed
 from .._state import check_integer
 from ..kernels.normalize import check_normalize
 from ..kernels.pair_blocks import BlockSide
-from ..kernels.tasks import ALL, split
-from ..kernels.view_data import View, n_examples
-from ..sequences import Sequences
-from ._degree_walks import WalkTiles, grouped
-from ._kernel_groups import merge_equal_sides
+from ..kernels.tasks import split
+from ..kernels.view_data import n_examples
+from ._kernel_groups import grouped, merge_equal_sides
+from ._tiled_sums import Tiles
 from .base import Predictor, each_output
-from .words.linadd import AT_ANY_PLACE, WordBank
-from .words.tables import TableBank, fits_tables, pair_seconds, table_seconds
+from .holders import HOLDERS, Holder
 
 TILES = ("scale", "mean", "n_jobs", "budget")
-MAX_KEPT_BYTES = 2**28  # of values of words that stay for the next call
 
 
 class PairwisePredictor(Predictor):
@@ -45,13 +42,11 @@ class PairwisePredictor(Predictor):
             side = side.take(support, cached=False)
             if group.pairs.kind == "gram":
                 side.x = None
-            elif isinstance(side.x, Sequences):  # which share the storage of all sequences
+            elif isinstance(side.x, Packed):  # which share the storage of all sequences
                 side.x = side.x.compact()
             self.sides.append(side.double(group.pairs.kind))
         self.sides = merge_equal_sides(groups, self.sides)
-        self.tiles = WalkTiles(
-            groups, np.dtype(np.float64), bank.scale, bank.tiles.mean, bank.n_jobs, bank.tiles.budget
-        )
+        self.tiles = Tiles(groups, np.dtype(np.float64), bank.scale, bank.tiles.mean, bank.n_jobs, bank.tiles.budget)
 
     @property
     def scale(self):
@@ -82,7 +77,7 @@ class PairwisePredictor(Predictor):
             side = data[check_integer("data", state["data"], 0, len(data) - 1)] | state
             self.sides.append(group.restore_side(side, self.n_support, widths[view], reads[view]))
             groups.append(group)
-        self.tiles = WalkTiles(groups, np.dtype(np.float64), *options)
+        self.tiles = Tiles(groups, np.dtype(np.float64), *options)
 
     def _new(self, X, wanted, index=None):
         """(the sides of new data for the groups with a wanted kernel, the number of examples)."""
@@ -147,10 +142,14 @@ class PairwisePredictor(Predictor):
         return {name: value for name, value in vars(self).items() if name != "_word_sums"}
 
     def _words(self, theta, X=None):
-        """(`WordSums` of the kernels on words with weight, theta of the others); X is new data that are asked once."""
+        """(the sums of the kernels on words with weight, theta of the others); X is new data that are asked once."""
         if self._word_sums is None:
-            found = self.kernel_list, self.tiles.groups, self.sides, self.normalize, self.tiles.scale, self.tiles.n_jobs
-            self._word_sums = word_sums(*found)
+            how = self.normalize, self.tiles.scale, self.tiles.n_jobs
+            found = [
+                HOLDERS.get(group.kernels[0].family, Holder()).sums(self.kernel_list, group, side, *how)
+                for group, side in zip(self.tiles.groups, self.sides, strict=True)
+            ]
+            self._word_sums = [sums for sums in found if sums is not None]
         used = [sums for sums in self._word_sums if (theta * self.tiles.scale)[:, sums.members].any()]
         used = [sums for sums in used if X is None or not sums.dear(X, len(theta))]
         rest = theta.copy()
@@ -214,7 +213,7 @@ class PairwisePredictor(Predictor):
 
     def support_sequences(self, m):
         found = [side.x for group, side in zip(self.tiles.groups, self.sides, strict=True) if m in group.members]
-        return found[0] if isinstance(found[0], Sequences) else None
+        return found[0] if isinstance(found[0], Packed) else None
 
     def support_codes(self):
         return self.tiles.groups[0].codes(self.sides[0])
@@ -268,76 +267,3 @@ def writer(out, symmetric=False, layers=None):
                 out[layer, c:c1, r0:r1] = block[:, c - c0 :].T
 
     return emit
-
-
-class WordSums:
-    """The kernels `members` of a list, on words of one view, between new data and the support X.
-
-    They are computed from the sums of the words of the support, and not by pairs.
-
-    factor : array (|members|, n), None for 1: those of spherical normalisation
-    """
-
-    def __init__(self, kernel_list, members, X, factor, scale, n_jobs):
-        self.members, self.kernels = members, kernel_list.part(members)
-        views = [View(X, None)]
-        kind = TableBank if fits_tables(self.kernels, views, None) else WordBank
-        if kind is WordBank and any(kernel.window_weights(1) is not None for kernel in self.kernels.kernels):
-            raise ValueError("the stores of words have no weights of windows")
-        root = None if factor is None else np.ascontiguousarray(factor.T)
-        self.bank = kind.of_support(self.kernels, views, root, scale[members], n_jobs)
-        self.kept = None  # the last A, and its vectors
-
-    def _vectors(self, A):
-        """The vectors of each row of A, one at a time where all do not fit in memory."""
-        last = self.kept  # read once: another thread may replace it
-        if last is not None and np.array_equal(last[0], A):
-            return last[1]
-        size = len(A) * self.bank.vectors().nbytes
-        found = map(self.bank.vectors_of, A)
-        if size > MAX_KEPT_BYTES:
-            return found
-        found = list(found)
-        self.kept = A.copy(), found
-        return found
-
-    def dear(self, X, T):
-        """Whether tables of all words for T functions cost more than the pairs of X, which all functions share."""
-        if not isinstance(self.bank, TableBank):
-            return False
-        new, own, kernels = self.kernels.views(X)[0].X, self.bank.views[0].X, self.kernels.kernels
-        letters = 0 if new is None else max(new.lengths.mean(), own.lengths.mean())
-        return new is None or len(new) * len(own) * pair_seconds(kernels, letters) < T * table_seconds(kernels)
-
-    def parts(self, X, A, theta):
-        """θ_tm K_m(X, support) @ A[t], (T, n_new, |members|), for theta (T, |members|)."""
-        each = self._at(X, A, [None] * len(A), (len(self.members),))
-        return each * theta[:, None, :]
-
-    def decision(self, X, A, theta):
-        """Σ_m θ_tm K_m(X, support) @ A[t], (T, n_new); kernels without weight are not looked up."""
-        return self._at(X, A, theta, ())
-
-    def _at(self, X, A, thetas, shape):
-        view, *_ = views = self.kernels.views(X)
-        if view.X is None:
-            return np.zeros((len(A), view.present.size, *shape))
-        pairs = zip(self._vectors(A), thetas, strict=True)
-        found = np.array([vectors.at(views, theta) for vectors, theta in pairs])
-        return found if view.present is None else found * view.present.reshape(-1, *(1 for _ in shape))
-
-
-def word_sums(kernel_list, groups, sides, normalize, scale, n_jobs):
-    """`WordSums` of those groups of kernels, with their support in `sides`, that are on words at any place."""
-    found = []
-    for group, side in zip(groups, sides, strict=True):
-        spherical = side.factor is not None
-        if (
-            {kernel.family for kernel in group.kernels} <= set(AT_ANY_PLACE)
-            and group.task == ALL
-            and len(side.x)
-            and spherical == (normalize == "spherical")
-        ):
-            with suppress(ValueError):  # words that the stores cannot hold are compared by pairs
-                found.append(WordSums(kernel_list, group.members, side.x, side.factor, scale, n_jobs))
-    return found

@@ -3,7 +3,6 @@
 from numbers import Real
 
 from .._state import check, check_integer, check_is, check_plain, check_value
-from ..sequences.alphabet import check_encoding
 from ._scaled import ScaledKernel
 from .base import Kernel, Product, Sum
 from .placed import ViewKernel
@@ -22,6 +21,7 @@ def check_kernels(kernels):
     for kernel, v, columns in zip(kernels.kernels, kernels.view_of, kernels.columns, strict=True):
         plan = kernels.view_plans[v]
         _check_reads(kernel, plan.reads, plan.join)
+        check(kernel.encoding == plan.encoding, "a view has another alphabet than its kernels")
         check(kernel.split() is None, f"{type(kernel).__name__} in it was never fitted")
         _check_resolved(kernel)
         if columns is not None:
@@ -38,8 +38,6 @@ def _check_plan(plan, sizes, kind):
     check((encoding is not None) == (plan.reads == "sequences"), "a view is not for its kernels")
     check(plan.name in sizes, f"there is no view {plan.name!r}")
     check_value("columns", plan.columns, "?i8 _ <width", {"width": sizes[plan.name]})
-    if encoding is not None:
-        check_encoding(encoding)
     check(transformer is None or encoding is None and plan.reads != "objects", "a transformer stands before strings")
     check((plan.join is not None) == (plan.reads == "views"), "a view is not for its kernels")
     if plan.join is not None:

@@ -28,13 +28,17 @@ class BaseKernel(Stored, BaseEstimator):
     psd = True  # positive semidefinite for every parameter that the constructor accepts
     plain = False  # it is B itself
     constant = False  # the same value for all pairs, hence a function of every base
-    encoding: tuple | None = None  # (alphabet, unknown) of the Sequences that a string kernel takes
+    encoding: Any = None  # its method `read` makes of texts the `Packed` examples that the kernel takes
     shortest = 0  # letters of its shortest word: it is 0 for a sequence with fewer letters
-    walk: str | None = None  # string kernels of the same walk share one comparison, by their `degree_table`
+    group: Any = None  # the class whose objects compare several such kernels at once; None: the group of a base
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> BaseKernel:
         """The kernel with the parameters that depend on the training data X with weights (n,), e.g. gamma="scale"."""
         return self
+
+    def told(self) -> dict[str, Any]:
+        """The parameters that its name shows."""
+        return self.get_params(deep=False)
 
     def learns(self) -> str:
         """What `resolve` uses of the training data: "" nothing, "moments" means and variances, "data" everything.

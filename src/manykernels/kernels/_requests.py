@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from ..sequences import Alphabet
 from .base import Kernel, Sum, as_kernel
 from .metric import MetricKernel
 from .placed import PlacedKernel, leaves
@@ -131,13 +130,8 @@ def describe(kernel):
         return getattr(kernel, "__name__", str(kernel))  # the user's function or object
     if kernel.family == "low_rank":
         return f"{type(kernel).__name__.lower()}({describe(kernel.kernel)}, {kernel.rank})"
-    params = kernel.get_params(deep=False)
+    params = kernel.told()
     if isinstance(kernel, MetricKernel):
         del params["metric"]
-    if kernel.reads == "sequences" and "alphabet" in params:  # defaults are not shown
-        if isinstance(params["alphabet"], Alphabet):
-            params["alphabet"] = params["alphabet"].name
-        usual = [("reverse_complement", False), ("filter", "counts"), ("nearest", True), ("counts", "all")]
-        params = {k: v for k, v in params.items() if v not in (None, "dna", "error") and (k, v) not in usual}
     text = ", ".join(f"{key}={describe(value)}" for key, value in params.items())
     return type(kernel).__name__.lower() + (f"({text})" if text else "")

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from .._callers import OFFERS
-from ..sequences import Sequences
+from .._packed import Packed
 from ._scaled import median_between
 from .annotated import NamedMatrix
 from .column_kinds import ColumnFacts, categories_of, describe, entries
@@ -135,7 +135,7 @@ def is_sequences(X: Any) -> bool:
 
     Most entries are texts or bytes of 8 letters or more. A fit names the entries that are none.
     """
-    if isinstance(X, Sequences):
+    if isinstance(X, Packed):
         return True
     if isinstance(X, dict | str) or sp.issparse(X) or is_frame(X):
         return False

@@ -12,7 +12,6 @@ import scipy.sparse
 
 from .._parts import declared
 from .._state import check
-from ..sequences import Sequences
 from ._protocol import BaseKernel
 from .frames import len_
 from .view_data import READS
@@ -85,7 +84,7 @@ class _Pair(Kernel):
         return min(self.k1.reads, self.k2.reads, key=READS.index)
 
     @property
-    def encoding(self) -> tuple | None:  # type: ignore[override]  # depends on k1 and k2
+    def encoding(self) -> Any:  # type: ignore[override]  # depends on k1 and k2
         encodings = {k.encoding for k in (self.k1, self.k2)} - {None}
         if len(encodings) > 1:
             raise ValueError(
@@ -105,7 +104,7 @@ class _Pair(Kernel):
         """X in the encoding of both kernels."""
         if self.encoding is None or X is None:
             return X
-        return Sequences.encode(X, *self.encoding)
+        return self.encoding.read(X)
 
     def sizes(self, lengths: np.ndarray) -> np.ndarray | None:
         found = (k.sizes(lengths) for k in (self.k1, self.k2))

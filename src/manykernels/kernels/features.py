@@ -42,7 +42,7 @@ class LowRank(FeatureKernel):
         return self.kernel.reads
 
     @property
-    def encoding(self) -> tuple | None:  # type: ignore[override]  # depends on the kernel
+    def encoding(self) -> Any:  # type: ignore[override]  # depends on the kernel
         return self.kernel.encoding
 
     def split(self) -> tuple[Any, Kernel] | None:

@@ -171,8 +171,8 @@ class KernelList(Stored):
         return len(self.view_plans)
 
     @property
-    def encodings(self) -> Sequence[tuple | None]:
-        """(alphabet, unknown) of each view of strings, None for others."""
+    def encodings(self) -> Sequence[Any]:
+        """The `encoding` of the kernels of each view."""
         return [plan.encoding for plan in self.view_plans]
 
     @property
@@ -199,6 +199,8 @@ class KernelList(Stored):
         own = vars(self)
         self.view_plans = [ViewPlan.from_state(view) for view in own.pop("view_states")]
         self.training_facts = facts_of_state(own.pop("known"), check_kernels(self), self.n_views)
+        read = {v: kernel.encoding for v, kernel in zip(self.view_of.tolist(), self.kernels, strict=True)}
+        self.view_plans = [replace(plan, encoding=read.get(v)) for v, plan in enumerate(self.view_plans)]
 
     def seen(self, m: int) -> str | None:
         """The name of the view of kernel m, or of its columns of a single table, see `ViewPlan.label`."""

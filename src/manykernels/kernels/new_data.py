@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .._packed import Packed
 from .._state import check, check_value, read_entries
-from ..sequences import Sequences
 from .annotated import NamedMatrix
 from .frames import are_missing_texts, is_frame, is_pandas, len_, missing_entries, values
 from .table_scaler import TableScaler
@@ -196,14 +196,14 @@ def _add(gaps, column, marked):
 def _add_blanks(gaps, plan, arrays):
     """Adds to {name or position of a column: rows} the rows of empty strings in the column of string kernels."""
     X = arrays.X[plan.name]
-    x = None if X is None or isinstance(X, Sequences) else np.asarray(arrays.column(*plan.where), object)
+    x = None if X is None or isinstance(X, Packed) else np.asarray(arrays.column(*plan.where), object)
     if x is not None and x.size <= len(x):  # no table of letters
         _add(gaps, arrays.keys(*plan.where)[0], blank_entries(x.ravel()))
 
 
 def _missing(x):
     """{name or position of a column: rows with missing values} of one view."""
-    if x is None or sp.issparse(x) or isinstance(x, NamedMatrix | Sequences) or len(x.shape) > 2:
+    if x is None or sp.issparse(x) or isinstance(x, NamedMatrix | Packed) or len(x.shape) > 2:
         return {}
     if is_frame(x):
         lost, labels = np.asarray(x.isna()) if is_pandas(x) else missing_entries(values(x)), list(x.columns)
@@ -273,9 +273,8 @@ def _sizes(plan, arrays, known=False):
     if arrays.X[plan.name] is None:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     x = arrays.column(*plan.where)
-    if isinstance(x, Sequences):
-        lost = x.n_unknown() if known else 0
-        return np.asarray(x.lengths - lost, np.int64), np.arange(len(x.lengths))
+    if isinstance(x, Packed):
+        return x.sizes(known), np.arange(len(x))
     items = np.asarray(x, object)
     if items.ndim == 2 and items.shape[1] > 1:  # a table of letters
         return np.full(len(items), items.shape[1], np.int64), np.arange(len(items))

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .._packed import Packed
 from .._validation import shown
-from ..sequences import Sequences
 from .frames import (
     called,
     check_masks,
@@ -171,7 +171,7 @@ def _as_columns(X, objects):
     """X with .shape: sparse matrices as CSR, lists as arrays; frames, arrays and sequences unchanged."""
     if sp.issparse(X):
         return X.tocsr()
-    if isinstance(X, Sequences):
+    if isinstance(X, Packed):
         return X
     if is_frame(X):
         check_names(X)
@@ -271,15 +271,15 @@ def _label(columns, indices):
 
 def string_view(x, encoding, zero):
     """The view as Sequences; with missing="zero", examples without a string (None, NaN, "", spaces) are absent."""
-    if zero and not isinstance(x, Sequences):
+    if zero and not isinstance(x, Packed):
         items = np.asarray(x, object)
         items = items[:, 0] if items.ndim == 2 and items.shape[1] == 1 else items
         if items.ndim == 1:
             present = ~(missing_entries(items) | blank_entries(items))
             if not present.all():
                 items = _filled(items, present)
-                return View(None if items is None else Sequences.encode(items, *encoding, checked=True), present)
-    return View(Sequences.encode(x, *encoding, checked=True), None)
+                return View(None if items is None else encoding.read(items, checked=True), present)
+    return View(encoding.read(x, checked=True), None)
 
 
 def blank_entries(items):
@@ -311,8 +311,8 @@ def _filled(x, present):
 
 def checked_view(x, zero, finite, labels):
     """The view with missing rows set to 0, or a ValueError that names columns by `labels()`."""
-    if isinstance(x, Sequences):
-        raise ValueError("X holds sequences, which a kernel of numbers cannot read: give a string kernel, Spectrum(4).")
+    if isinstance(x, Packed):
+        raise ValueError(x.refusal)
     if len(x.shape) > 2:
         raise ValueError(
             f"X of shape {x.shape} must have two dimensions: give X.reshape(len(X), -1), a row of numbers per example; "

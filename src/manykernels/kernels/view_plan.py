@@ -29,7 +29,7 @@ class ViewPlan(Stored):
     column_names : list or None
         The names of these columns if X has names; new data are selected by these names.
     encoding : tuple or None
-        (alphabet, unknown) where string kernels see the view.
+        The `encoding` of its kernels, which reads texts.
     transformer : Pipe or None
         The transformer before the kernels.
     join : KernelList or None
@@ -47,11 +47,14 @@ class ViewPlan(Stored):
     name: str | None
     columns: np.ndarray | None
     column_names: list[Any] | None = None
-    encoding: tuple | None = None
+    encoding: Any = None
     transformer: Pipe | None = None
     join: Any = None
     zero: bool = False
     reads: str = "numeric"
+
+    def to_state(self) -> dict[str, Any]:
+        return super().to_state() | {"encoding": None if self.encoding is None else tuple(self.encoding)}
 
     @property
     def where(self) -> tuple[str | None, np.ndarray | None, list[Any] | None]:

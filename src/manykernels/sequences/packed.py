@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._state import Tagged, check, read_entries
+from .._packed import Packed
+from .._state import check, read_entries
 from . import alphabet as _alphabet
 from .packing import Packer, feed, frozen, n_bytes
 
@@ -17,7 +18,7 @@ IN_FILES = {
 }  # fmt: skip
 
 
-class Sequences(Tagged):
+class Sequences(Packed):
     """Packed sequences; immutable, and slices share the storage, so that cross-validation copies no data.
 
     Make one with `Sequences.encode` or `read_fasta`.
@@ -45,6 +46,7 @@ class Sequences(Tagged):
     """
 
     file_tag = ("sequences", 1)
+    refusal = "X holds sequences, which a kernel of numbers cannot read: give a string kernel, Spectrum(4)."
     __slots__ = ("alphabet", "bits", "data", "starts", "lengths", "__weakref__")
     alphabet: _alphabet.Alphabet
     bits: int
@@ -274,6 +276,12 @@ class Sequences(Tagged):
         """Where each sequence begins in `letters`, and the end, (n + 1,)."""
         return np.append(0, np.cumsum(self.lengths, dtype=np.int64))
 
+    def sizes(self, known: bool = False) -> np.ndarray:
+        return np.asarray(self.lengths - (self.n_unknown() if known else 0), np.int64)
+
+    def table(self) -> tuple[np.ndarray, Any] | None:
+        return None if len(self) and np.ptp(self.lengths) else (self.codes().astype(np.int16), self.alphabet)
+
     def compact(self) -> Sequences:
         """The same sequences with new storage, in order."""
         return self._copy(np.zeros(len(self), dtype=np.int64), self.lengths)
@@ -318,3 +326,14 @@ class Sequences(Tagged):
 def slice_bound(bound, lengths):
     """The start or stop of a slice as a position (n,) in sequences of these lengths; None is the end."""
     return lengths if bound is None else np.clip(bound + lengths if bound < 0 else bound, 0, lengths)
+
+
+class Encoding(NamedTuple):
+    """How texts become Sequences: the alphabet, None for that of given Sequences or DNA, and the policy `unknown`."""
+
+    alphabet: _alphabet.Alphabet | None
+    unknown: str
+
+    def read(self, X: Any, checked: bool = False) -> Sequences:
+        """`Sequences.encode`."""
+        return Sequences.encode(X, *self, checked=checked)

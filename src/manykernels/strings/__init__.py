@@ -1,5 +1,6 @@
 """String kernels; alphabets, packed sequences and files come from `sequences`."""
 
+from ..banks.words import holders  # noqa: F401  # which say how these kernels are held
 from ..sequences import BYTES, DNA, PROTEIN, RNA, Alphabet, Sequences, read_fasta
 from .degree import Degree, WeightedDegree, WeightedDegreeShift
 from .gapped_kmer import GappedKmer

@@ -11,6 +11,7 @@ from .._validation import check_choice, check_integer
 from ..kernels.base import Kernel
 from ..sequences import POLICIES, Alphabet, Sequences, check_encoding
 from ..sequences.alphabet import get
+from ..sequences.packed import Encoding
 
 _ROWS_PER_BLOCK = 256
 MAX_IN_FILE = 2**16  # letters of a word, or positions of a shift, of a kernel that was read from a file
@@ -37,15 +38,15 @@ class StringKernel(Kernel):
     reverse_complement: bool = False
 
     @property
-    def encoding(self) -> tuple:  # type: ignore[override]  # depends on its parameters
-        """(alphabet, unknown): how strings become Sequences for this kernel."""
+    def encoding(self) -> Encoding:  # type: ignore[override]  # depends on its parameters
+        """How strings become Sequences for this kernel."""
         check_choice("unknown", self.unknown, POLICIES, of=self)
         check_choice("reverse_complement", self.reverse_complement, (False, True), of=self)
-        return None if self.alphabet is None else get(self.alphabet), self.unknown
+        return Encoding(None if self.alphabet is None else get(self.alphabet), self.unknown)
 
     def encode(self, X: Any) -> Sequences:
         """X as Sequences, with the kernel's parameters checked on them."""
-        seqs = Sequences.encode(X, *self.encoding)
+        seqs = self.encoding.read(X)
         self.check(seqs.length if self.equal_lengths else None)
         if self.reverse_complement:
             seqs.alphabet.opposite()  # an error if there is no second strand
@@ -62,8 +63,16 @@ class StringKernel(Kernel):
                     raise ValueError(f"{name} = {value} is more than {MAX_IN_FILE}")
         check_encoding(self.encoding)
         if self.reverse_complement and self.alphabet is not None:
-            self.encoding[0].opposite()
+            get(self.alphabet).opposite()
         self.check(None)
+
+    def told(self) -> dict[str, Any]:
+        """Defaults are not shown."""
+        usual = [("reverse_complement", False), ("filter", "counts"), ("nearest", True), ("counts", "all")]
+        told = super().told()
+        if isinstance(self.alphabet, Alphabet):
+            told["alphabet"] = self.alphabet.name
+        return {k: v for k, v in told.items() if v not in (None, "dna", "error") and (k, v) not in usual}
 
     def learns(self) -> str:
         return ""  # `resolve` only checks the letters

@@ -8,7 +8,8 @@ import numpy as np
 from ..sequences.alphabet import Alphabet
 from ..sequences.packed import Sequences
 from .base import StringKernel, integer, positions
-from .planes import PositionKernel, across, placed_features, planes, refuse_strands, strands
+from .planes import across, planes
+from .position_kernel import PositionKernel, placed_features, refuse_strands, strands
 
 
 class Degree(PositionKernel):

@@ -14,7 +14,7 @@ from ..._state import check
 from ..._threads import n_threads, run_blocks, slices
 from ...sequences import Sequences
 from ...strings.base import check_alike
-from ...strings.planes import across, codes_of, planes
+from ...strings.planes import across, planes
 from ..base import Predictor, each_output
 
 NEW_SEQUENCES_PER_TILE = 2**15
@@ -91,7 +91,7 @@ class DegreePredictor(Predictor):
         return self.sequences
 
     def support_codes(self):
-        return codes_of(self.sequences)
+        return self.sequences.table()
 
     def read(self, X):
         if self.kernel_list is None:

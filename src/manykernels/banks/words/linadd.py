@@ -51,6 +51,7 @@ class WordBank(ExplicitBank):
     file_tag = ("bank/words", 1)
     saved = ExplicitBank.of_words | {"store": "of auto map sorted hash"}
     store = "auto"
+    asks = ("store",)
     by_words = True
 
     def __init__(self, kernels, views, store, *, weights, normalize, memory_limit, n_jobs):

@@ -10,13 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._state import check, check_integer, check_is, check_value
-from .._threads import n_threads
 from ..kernels.tasks import SAME
 from ..sequences import Alphabet
 from ..strings.base import check_alike, check_length
 from ..strings.planes import across, letters, planes
 from ._kernel_groups import KernelGroup, Rows
-from ._tiled_sums import Tiles
 
 _SUM_ENTRIES = 2**19  # of the sums by position of one thread
 _STACK_ENTRIES = 2**22  # of the separate kernels of one thread
@@ -47,11 +45,12 @@ class WalkGroup(KernelGroup):
     """
 
     max_entries = _STACK_ENTRIES
+    placed = False
 
     def __init__(self, view, kernels, members, X, dtype, task, n_tasks, coef=None):
         self.view, self.members, self.task, self.n_tasks = view, np.array(members), task, n_tasks
         self.kernels = [kernels[m] for m in members]
-        self.pairs, self.placed = Walk(X, dtype), self.kernels[0].walk == "positions"
+        self.pairs = Walk(X, dtype)
         self.depth = min(max(kernel.words[-1] for kernel in self.kernels), X.length)
         self.coef = self._tables(X.length) if coef is None else coef
         vars(self).update(self._read_forms(dtype) | {"generic": np.ones(len(members), bool)})
@@ -154,64 +153,7 @@ class WalkGroup(KernelGroup):
                 yield block, np.array([m])
 
 
-class WalkTiles(Tiles):
-    """Tiles that sum all kernels of a `WalkGroup` in one walk."""
+class PlacedWalkGroup(WalkGroup):
+    """Kernels whose coefficients depend on the position."""
 
-    def __init__(self, groups, dtype, scale, mean, n_jobs, budget):
-        super().__init__(groups, dtype, scale, mean, n_jobs, budget)
-        self.walks = [group for group in groups if isinstance(group, WalkGroup)]
-        if budget is not None:
-            for group in self.walks:
-                group.max_entries = min(_STACK_ENTRIES, budget // (2 * self.dtype.itemsize * n_threads(n_jobs)))
-
-    def shape(self, n_rows, n_cols, layers=1, parts=16):
-        return super().shape(n_rows, n_cols, 2 * layers if self.walks else layers, parts)  # half is for a walk
-
-    def weighted(self, left, right, theta, n_rows, n_cols, emit, symmetric=False, shifted=False):
-        weights, walks, rest = theta * self.scale, [], theta
-        for i, group, chosen in self.active((weights != 0).any(axis=0)) if self.walks else ():
-            if isinstance(group, WalkGroup) and group.fused(left[i], right[i]):
-                ms = group.members[chosen]
-                W = np.ascontiguousarray(weights[:, ms])
-                constant = -(W @ self.mean[ms]) if shifted else np.zeros(len(W))
-                walks.append((i, group.subset(chosen, ms), W, constant))
-                rest = np.where(np.isin(np.arange(theta.shape[1]), group.members), 0.0, rest)
-
-        def emit_all(r0, r1, c0, c1, blocks):
-            for i, group, W, constant in walks:
-                group.add(left[i].take(slice(r0, r1)), right[i].take(slice(c0, c1)), W, constant, blocks)
-            emit(r0, r1, c0, c1, blocks)
-
-        super().weighted(left, right, rest, n_rows, n_cols, emit_all if walks else emit, symmetric, shifted)
-
-    def _block_products(self, plan, a, right, cb, halved, check, plain):
-        group, chosen = plan.group, plan.chosen
-        if not (isinstance(group, WalkGroup) and group.fused(a, right)):
-            return super()._block_products(plan, a, right, cb, halved, check, plain)
-        part, A = group.subset(chosen, group.members[chosen]), plan.vectors[0].astype(np.float64)
-        first = halved[0] if halved else 0
-        if halved:
-            A[:, halved[1] :] *= 2
-        return part.products(a, right.take(slice(first, None)), np.ascontiguousarray(A[:, first:]))
-
-
-def grouped(kernel_list):
-    """[(class, view, members, task)]: one group per base, view and task, and per walk of string kernels.
-
-    A kernel that is called or fitted has its own group.
-    """
-    members, of = {}, zip(kernel_list.kernels, kernel_list.view_of, kernel_list.task_of, strict=True)
-    for m, (kernel, view, task) in enumerate(of):
-        alone = m if kernel.base in (None, "gram") and kernel.walk is None else -1
-        members.setdefault((int(view), kernel.base or kernel.walk, alone, task), []).append(m)
-    kinds = [KernelGroup if kernel_list.kernels[ms[0]].walk is None else WalkGroup for ms in members.values()]
-    return [(kind, view, ms, task) for kind, ((view, _, _, task), ms) in zip(kinds, members.items(), strict=True)]
-
-
-def make_groups(kernel_list, views, dtype):
-    """The groups of the kernels on these views."""
-    n_tasks = 1 if kernel_list.tasks is None else len(kernel_list.tasks)
-    return [
-        kind(view, kernel_list.kernels, ms, views[view].X, dtype, task, n_tasks)
-        for kind, view, ms, task in grouped(kernel_list)
-    ]
+    placed = True
