@@ -16,6 +16,7 @@ from manykernels.kernels import (
     Laplacian,
     Nystroem,
     RandomFeatures,
+    auto_kernels,
     multi_task_stack,
     normalize,
     table_scaler,
@@ -35,6 +36,13 @@ WEIGHTS = np.repeat([1.0, 3.0], 10)
 def copies(x, w=WEIGHTS):
     """Each row as often as its weight."""
     return x[np.repeat(np.arange(len(x)), w.astype(int))]
+
+
+def test_a_metric_is_learned_by_the_kernels_of_all_columns_alone():
+    specs = auto_kernels(X, metric="learn")
+    learned = [spec.prior for spec in specs if getattr(spec.kernel, "metric", None) == "learn"]
+    assert len(learned) == 6 and set(learned) == {1.0}
+    assert {spec.prior for spec in specs if getattr(spec.kernel, "metric", None) is None} == {0.2}
 
 
 def test_tasks_of_stacks_and_new_examples():

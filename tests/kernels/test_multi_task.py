@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import manykernels
-from manykernels import KernelStack, MKLClassifier, MKLRegressor
+from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor
 from manykernels.kernels import RBF, Linear, multi_task, multi_task_stack
 from manykernels.strings import Spectrum
 
@@ -136,6 +136,16 @@ def test_frames_views_missing_sources_and_weights(data):
     weight = (task != "c").astype(float)  # weight 0 is removal, of a task too
     kept = MKLClassifier(multi_task(BASES), C=1.0).fit(X, y, sample_weight=weight, task=task)
     assert list(kept.tasks_) == ["a", "b"] and len(kept.kernel_names_) == 6
+
+
+def test_regression_novelties_and_probabilities(data):
+    X, y, task, f = data
+    regressor = MKLRegressor(multi_task(BASES), C=10).fit(X, f, task=task)
+    assert regressor.score(X, f, task=task) > 0.8
+    one = MKLOneClass(multi_task(BASES[:1]))
+    assert set(one.fit_predict(X, task=task)) == {-1, 1} and one.score_samples(X, task).shape == (120,)
+    P = MKLClassifier(multi_task(BASES), loss="logistic", C=1.0).fit(X, y, task=task).predict_proba(X, task=task)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
 
 
 def test_save_load_clone_and_pickle(data, tmp_path):

@@ -101,7 +101,7 @@ def test_the_first_new_category_is_the_example(kernel):
 def test_views_are_indexed_copied_and_replaced():
     ids = np.array([7, 8, 9, 10])
     views = Views({"a": X[:4], "b": X[1:3, :2]}, ids={"a": ids, "b": [8, 10]})
-    assert views.missing["b"].tolist() == [7, 9] and "2 examples lack it" in repr(views)
+    assert views.missing["b"].tolist() == [7, 9] and "b: ndarray (2, 2), 2 examples lack it" in repr(views)
     part = views[[3, 1]]
     assert part.ids.tolist() == [10, 8] and part.missing == {} and "lack" not in repr(part)
     np.testing.assert_array_equal(part["b"], X[[2, 1], :2])

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples
 
 from manykernels import MKLClassifier, Views
 from manykernels.banks.pairwise import PairwiseBank
-from manykernels.kernels import RBF, Categorical, KernelList
+from manykernels.kernels import RBF, Categorical, KernelList, On
 from manykernels.sequences import Sequences
 from manykernels.strings import Spectrum, WeightedDegree
 
@@ -134,6 +134,19 @@ def test_ids_come_from_indices_columns_or_beside(how):
 def test_what_cannot_be_matched_is_refused_with_the_cure(views, ids, words):
     with pytest.raises(ValueError, match=words):
         Views(views, ids=ids)
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: Views(DATA, ids=IDS).to_dict(), "b of 8, 4"),
+    (lambda: Views(DATA, ids=IDS, examples=[9, 5]), "examples has 5, which no view has"),
+    (lambda: Views({"a": TABLE}, examples=[1]), "examples are ids, but ids=None"),
+    (lambda: MKLClassifier([On("a", RBF(0.5)) * On("b", Spectrum(1))]).fit(Views(DATA, ids=IDS), [0, 1, 0, 1, 0]),
+     r"lacks the view '[ab]' in .*On\('[ab]', kernel, missing=\"zero\"\)"),
+    (lambda: MKLClassifier([On("a", RBF(0.5), missing="none")]).fit({"a": TABLE}, [0, 1] * 3), "missing='none'"),
+], ids=lambda v: v if isinstance(v, str) else "")  # fmt: skip
+def test_examples_that_lack_a_view_and_ids_that_no_view_has_are_refused(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
 
 
 def test_missing_entries_stay_missing_in_the_arrays_that_were_given():

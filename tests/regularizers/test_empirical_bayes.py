@@ -146,6 +146,10 @@ def test_warm_start_and_non_convergence(data):
 
 def test_partners_are_refused_with_the_reason(data):
     X, _, y = data
+    for noise in (0.1, "learn"):
+        with pytest.raises(ValueError, match=r"noise=.* and C=2.0 both"):
+            MKLRegressor([RBF(gamma=1)], regularizer=EmpiricalBayes(noise), loss="squared", C=2.0).fit(X, y)
+    assert MKLRegressor([RBF(gamma=1)], regularizer=EmpiricalBayes(), loss="squared", C=5.0).fit(X, y).noise_ == 0.1
     with pytest.raises(ValueError, match="squared loss only"):
         MKLRegressor([RBF(gamma=1)], regularizer=EmpiricalBayes(), solver="mackay", loss="huber").fit(X, y)
     with pytest.raises(ValueError, match="squared loss only.*one_class"):

@@ -16,6 +16,8 @@ def test_a_fit_that_ended_for_want_of_rounds_goes_on_with_more(tmp_path):
     with pytest.warns(match="raise max_iter"):
         early = model.set_params(max_iter=1).fit(source, y).duality_gap_
     assert early > 1e-6 >= model.set_params(max_iter=1000).fit(source, y).duality_gap_
+    with pytest.raises(ValueError, match="belongs to another fit"):
+        model.set_params(C=3.0).fit(source, y)
 
 
 def test_history_says_what_a_round_did(tmp_path):
