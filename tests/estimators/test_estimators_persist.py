@@ -33,6 +33,11 @@ KERNELS = [
 ]
 
 
+def fitted(kernels, X, y=y, **options):
+    """A classifier at one C."""
+    return MKLClassifier(kernels, **{"C": 1.0} | options).fit(X, y)
+
+
 def names(a):
     return np.array(["no", "yes"], dtype=object)[a]
 
@@ -59,7 +64,7 @@ REGULARIZERS = [
 
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=lambda value: type(value).__name__)
 def test_every_regularizer_passes_through_the_estimators(regularizer, tmp_path):
-    model = MKLClassifier(rbf_grid(gammas=(0.1, 0.5, 2.0)), regularizer=regularizer, loss="squared", C=1.0).fit(X, y)
+    model = fitted(rbf_grid(gammas=(0.1, 0.5, 2.0)), X, regularizer=regularizer, loss="squared")
     assert model.kernel_weights_.shape == (3,) and (model.kernel_weights_ >= 0).all() and model.score(X, y) > 0.85
     nan = isinstance(regularizer, r.EmpiricalBayes)
     assert np.isnan(model.duality_gap_) if nan else model.duality_gap_ <= model.tol
@@ -73,12 +78,12 @@ def test_every_regularizer_passes_through_the_estimators(regularizer, tmp_path):
 
 @pytest.mark.parametrize(("name", "options"), [("analytic", {}), ("chunking", {"size": 9}), ("level", {"tau": 0.5})])
 def test_a_solver_with_options_is_a_parameter_like_others(name, options, tmp_path):
-    model = clone(MKLClassifier(KERNELS[:2], solver=Solver(name, **options))).fit(X, y)
+    model = clone(MKLClassifier(KERNELS[:2], C=1.0, solver=Solver(name, **options))).fit(X, y)
     model.save(tmp_path / "model.mk")
     again = manykernels.load(tmp_path / "model.mk")
     assert again.solver == model.solver == Solver(name, **options) and repr(again) == repr(model)
     if name != "chunking":  # where these are the default options
-        named = MKLClassifier(KERNELS[:2], solver=name).fit(X, y)
+        named = fitted(KERNELS[:2], X, solver=name)
         np.testing.assert_array_equal(named.decision_function(X), model.decision_function(X))
 
 
@@ -86,7 +91,7 @@ def test_a_callable_that_cannot_be_saved_is_named(tmp_path):
     def my_kernel(A, B):
         return A @ B.T
 
-    model = MKLClassifier([("mine", my_kernel), RBF(gamma=1.0)]).fit(X, y)
+    model = fitted([("mine", my_kernel), RBF(gamma=1.0)], X)
     with pytest.raises(ValueError, match="my_kernel.*cannot be saved"):
         model.save(tmp_path / "model.mk")
     assert not (tmp_path / "model.mk").exists()
@@ -94,7 +99,7 @@ def test_a_callable_that_cannot_be_saved_is_named(tmp_path):
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
     path = tmp_path / "model.mk"
-    MKLClassifier(KERNELS[:1]).fit(X, y).save(path)
+    fitted(KERNELS[:1], X).save(path)
     before = path.read_bytes()
 
     def full(_):
@@ -102,12 +107,12 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        MKLClassifier(KERNELS[:2]).fit(X, y).save(path)
+        fitted(KERNELS[:2], X).save(path)
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 
 def test_an_attribute_that_a_file_does_not_keep_is_named(tmp_path):
-    model = MKLClassifier(KERNELS[:1]).fit(X, y)
+    model = fitted(KERNELS[:1], X)
     model.note = "mine"
     with pytest.raises(ValueError, match="attribute 'note', which a file cannot keep"):
         model.save(tmp_path / "model.mk")
@@ -130,7 +135,7 @@ def changed(**entries):
 
 def test_damaged_newer_older_and_foreign_files_are_refused(tmp_path):
     path = tmp_path / "model.mk"
-    model = MKLClassifier(KERNELS[:1]).fit(X, y)
+    model = fitted(KERNELS[:1], X)
 
     def refused(match, change=None):
         if change is not None:
@@ -159,7 +164,7 @@ class Moved(RBF):
 
 
 def test_a_class_that_is_renamed_or_moved_breaks_no_file(tmp_path, monkeypatch):
-    path, model = tmp_path / "model.mk", MKLClassifier([RBF(gamma=0.3), Linear()]).fit(X, y)
+    path, model = tmp_path / "model.mk", fitted([RBF(gamma=0.3), Linear()], X)
     model.save(path)
     with zipfile.ZipFile(path) as file:
         text = file.read(TEXT)
@@ -202,7 +207,7 @@ def test_every_tag_leads_to_a_class_with_a_state_and_back():
 def test_a_pickle_is_called_one(tmp_path):
     import joblib
 
-    model = MKLClassifier([RBF(gamma=0.1)]).fit(np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1])
+    model = fitted([RBF(gamma=0.1)], np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1])
     for compress in (0, 1, 3, 9):  # a first byte of each
         joblib.dump(model, tmp_path / "model.joblib", compress=compress)
         with pytest.raises(ValueError, match=r"model.joblib is a pickle.*joblib.load.*model.save"):
@@ -221,7 +226,7 @@ def test_a_loaded_model_sums_in_the_order_of_the_fitted_one(n, tmp_path):
     """Coefficients of several outputs lay in columns, and in rows once loaded: sums rounded otherwise."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(n, 1)), np.arange(2 * n).reshape(n, 2) % 3 > 0
-    model = MKLClassifier([kernels.Constant(6.00792882043202), RBF()], C=112264.28459744558).fit(X, Y.astype(int))
+    model = fitted([kernels.Constant(6.00792882043202), RBF()], X, Y.astype(int), C=112264.28459744558)
     model.save(tmp_path / "model.mk")
     loaded = manykernels.load(tmp_path / "model.mk")
     assert model.dual_coef_.flags.c_contiguous and loaded.dual_coef_.flags.c_contiguous
@@ -264,7 +269,7 @@ def test_what_is_no_file_is_refused_by_name(tmp_path, monkeypatch, kind):
     model = MKLClassifier([RBF(gamma=0.1)])
     for action in (
         lambda: manykernels.load(path),
-        lambda: MKLClassifier([RBF(gamma=0.1)], checkpoint=path).fit(X, X[:, 0] > 5),
+        lambda: fitted([RBF(gamma=0.1)], X, X[:, 0] > 5, checkpoint=path),
         lambda: model.fit(X, X[:, 0] > 5).save(path),
     ):
         with pytest.raises(ValueError, match=f"{path}' is {kind}: give the path of a file"):

@@ -42,10 +42,15 @@ def said(function, *args, **options):
     return [str(w.message) for w in caught if "no training example had" in str(w.message)]
 
 
+def fitted(kernels, X, y=Y, **options):
+    """A classifier at one C."""
+    return MKLClassifier(kernels, **{"C": 1.0} | options).fit(X, y)
+
+
 @pytest.mark.parametrize("kernels", ["auto", NAMED], ids=["auto", "named"])
 def test_categories_and_gaps_are_named_with_column_count_and_examples(kernels):
     """22 % and 10 % of predictions changed, and nothing was said."""
-    model = MKLClassifier(kernels).fit(FRAME, Y)
+    model = fitted(kernels, FRAME)
     assert said(model.predict, FRAME) == []
     (text,) = said(model.predict, changed("site", [3, 4, 8], "Mars"))
     assert "column 'site' has new categories, 'Mars' for example, in 3 of 60 examples (P3, P4, P8)" in text
@@ -61,7 +66,7 @@ def test_categories_and_gaps_are_named_with_column_count_and_examples(kernels):
 def test_columns_with_gaps_in_training_and_columns_without_weight_are_not_named():
     model = MKLClassifier().fit(FRAME, Y)
     assert said(model.predict, changed("gapped", [1, 2], np.nan)) == []
-    model = MKLClassifier(NAMED).fit(FRAME, Y)
+    model = fitted(NAMED, FRAME)
     assert said(model.predict, changed("dose", [1, 2], np.nan)) == []
 
 
@@ -75,10 +80,10 @@ MARKED = FRAME.assign(day=DAYS).astype(object)
     [("both", On(["age"], RBF(gamma=0.01), missing="zero") * On(["dose"], RBF(gamma=0.1)))],
 ], ids=["auto", "named", "scaled", "product"])  # fmt: skip
 def test_texts_that_stand_for_missing_numbers_are_gaps_unless_training_had_such(kernels, mark):
-    model, marked = MKLClassifier(kernels, C=1.0).fit(MARKED, Y), changed("age", [3, 4], mark, MARKED)
+    model, marked = fitted(kernels, MARKED), changed("age", [3, 4], mark, MARKED)
     assert said(model.predict, MARKED) == []
     assert "column 'age' is missing in 2 of 60 examples (P3, P4)" in " ".join(said(model.predict, marked))
-    assert said(MKLClassifier(kernels, C=1.0).fit(marked, Y).predict, marked) == []
+    assert said(fitted(kernels, marked).predict, marked) == []
 
 
 def test_marks_are_missing_dates_but_categories_of_their_own():
@@ -94,7 +99,7 @@ def test_marks_are_missing_dates_but_categories_of_their_own():
 
 
 def test_the_warning_points_to_the_call():
-    model = MKLClassifier(NAMED).fit(FRAME, Y)
+    model = fitted(NAMED, FRAME)
     with pytest.warns(UserWarning, match="no training example had") as caught:
         model.score(changed("site", [3], "Mars"), Y)
     assert caught[0].filename == __file__ and len(caught) == 1
@@ -107,7 +112,7 @@ def test_the_warning_points_to_the_call():
 ], ids=["encoder", "pipeline", "columns"])  # fmt: skip
 def test_encoders_before_kernels_are_looked_at(steps):
     columns = ["age", "site"] if hasattr(steps, "transformers") else ["site"]
-    model = MKLClassifier([("site", steps, Linear(), columns)]).fit(FRAME, Y)
+    model = fitted([("site", steps, Linear(), columns)], FRAME)
     assert said(model.predict, FRAME) == []
     (text,) = said(model.predict, changed("site", [3], "Mars"))
     assert "column 'site' has new categories, 'Mars' for example, in 1 of 60 examples (P3)" in text
@@ -115,7 +120,7 @@ def test_encoders_before_kernels_are_looked_at(steps):
 
 def test_products_across_columns_are_looked_at():
     kernels = [On("age", RBF(gamma=0.01), missing="zero") * On("site", Categorical())]
-    model = MKLClassifier(kernels).fit(FRAME, Y)
+    model = fitted(kernels, FRAME)
     (text,) = said(model.predict, changed("age", [1], np.nan, changed("site", [2], "Mars")))
     assert "column 'age' is missing in 1 of 60 examples (P1)" in text and "'Mars'" in text
 
@@ -130,10 +135,10 @@ def test_arrays_and_views_have_positions_and_names():
     notes = FRAME.site.tolist()
     whole = Views({"rna": X, "notes": notes}, ids={"rna": np.arange(N), "notes": np.arange(N)})
     part = Views({"rna": X, "notes": notes[:-2]}, ids={"rna": np.arange(N) + 100, "notes": np.arange(N - 2) + 100})
-    model = MKLClassifier(kernels).fit(whole, Y)
+    model = fitted(kernels, whole)
     assert said(model.predict, whole) == []
     assert "the view 'notes' is missing in 2 of 60 examples (158, 159)" in said(model.predict, part)[0]
-    assert said(MKLClassifier(kernels).fit(part, Y).predict, part) == []
+    assert said(fitted(kernels, part).predict, part) == []
 
 
 def test_one_warning_for_all_blocks_and_all_parts_of_a_call(tmp_path):
@@ -144,7 +149,7 @@ def test_one_warning_for_all_blocks_and_all_parts_of_a_call(tmp_path):
     model = MKLOneClass(kernels).fit(X)
     (text,) = said(model.predict, ArrayFile(tmp_path / "X.npy", rows=20))
     assert "column 0 is missing in 3 of 60 examples (4, 31, 59)" in text
-    bayes = MKLClassifier(NAMED, regularizer=EmpiricalBayes(0.1), loss="squared").fit(FRAME, Y)
+    bayes = fitted(NAMED, FRAME, regularizer=EmpiricalBayes(0.1), loss="squared", C="auto")
     assert len(said(bayes.predict_proba, changed("site", [3], "Mars"))) == 1
     wide = MKLRegressor([(str(j), Linear(), [j], "zero") for j in range(7)], C=1.0)
     wide.fit(rng.normal(size=(20, 7)), np.arange(20.0))
@@ -173,7 +178,7 @@ def test_a_search_knows_the_gaps_of_all_examples():
 
 def test_reordered_columns_name_the_cure():
     """The error stays, and says X[model.feature_names_in_]."""
-    model = MKLClassifier(NAMED).fit(FRAME, Y)
+    model = fitted(NAMED, FRAME)
     with pytest.raises(ValueError, match=r"(?s)same order.*X\[model.feature_names_in_\]"):
         model.predict(FRAME[FRAME.columns[::-1]])
     model.predict(FRAME[FRAME.columns[::-1]][model.feature_names_in_])
@@ -184,7 +189,7 @@ def test_reordered_columns_name_the_cure():
 def test_models_on_explicit_features_know_too(tmp_path):
     X = FRAME[["age", "dose"]].to_numpy()
     kernels = [("one", Linear(), [0], "zero"), ("other", Linear(), [1], "zero")]
-    model, gap = MKLClassifier(kernels, solver="coordinate").fit(X, Y), X.copy()
+    model, gap = fitted(kernels, X, solver="coordinate"), X.copy()
     gap[7, 1] = np.nan
     model.save(tmp_path / "model.mk")
     for one in (model, load(tmp_path / "model.mk")):
@@ -194,7 +199,7 @@ def test_models_on_explicit_features_know_too(tmp_path):
 def test_kernels_with_weight_in_some_classes_only_are_looked_at():
     """One class depends on the site alone, the others on age alone."""
     labels = np.where(FRAME.site == "a", "site", np.where(FRAME.age > 50, "old", "young"))
-    model = MKLClassifier(NAMED, regularizer=1).fit(FRAME, labels)
+    model = fitted(NAMED, FRAME, labels, regularizer=1)
     some = (model.kernel_weights_ != 0).any(axis=0) & (model.kernel_weights_ == 0).any(axis=0)
     assert some.any()
     for name, column, value in (("age", "age", np.nan), ("site", "site", "Mars")):
@@ -209,7 +214,7 @@ def test_new_gaps_and_categories_of_the_objects_of_pairs_are_told():
     targets = rng.normal(size=(5, 2))
     pairs = Pairs.grid(drugs, targets)
     sides = [("size", RBF(1.0), ["size"], "zero"), ("kind", Categorical(), ["kind"], "zero")], [("t", RBF(1.0))]
-    model = MKLClassifier(Pairwise(*sides), C=0.1).fit(pairs, pairs.index.sum(axis=1) % 2)
+    model = fitted(Pairwise(*sides), pairs, pairs.index.sum(axis=1) % 2, C=0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(pairs)
@@ -239,14 +244,14 @@ def test_empty_sequences_are_missing_sequences(form, blank):
 
     where = ("seq",) if form == "column" else "seq"
     kernels = "auto" if form == "auto" else [("words", Spectrum(3), list(where) if form == "column" else where, "zero")]
-    model = MKLClassifier(kernels, C=1.0).fit(data(X), Y)
+    model = fitted(kernels, data(X))
     new = data([*X[:4], blank, *X[5:]])
     (text,) = said(model.decision_function, new)
     assert "'seq' is missing in 1 of 60 examples" in text
     np.testing.assert_array_equal(model.decision_function(new), model.decision_function(data([*X[:4], None, *X[5:]])))
     assert said(model.predict, data(X)) == []
     for known in ("", None):
-        assert said(MKLClassifier(kernels, C=1.0).fit(data([known, *X[1:]]), Y).predict, new) == []
+        assert said(fitted(kernels, data([known, *X[1:]])).predict, new) == []
 
 
 TIMES = pd.Series(pd.date_range("2024-01-01", periods=N, freq="7h", tz="Asia/Tokyo"), index=FRAME.index)

@@ -17,19 +17,24 @@ VIEWS = {"a": X[:, :3], "b": X[:, 3:]}
 ON_VIEWS = [("one", RBF(gamma=0.1), "a"), ("two", Linear(), "b", "zero"), ("part", RBF(gamma=0.3), ("b", [1]), "zero")]
 
 
+def fitted(kernels, X, y=y, **options):
+    """A classifier at one C."""
+    return MKLClassifier(kernels, **{"C": 1.0} | options).fit(X, y)
+
+
 class TestPolars:
     @pytest.fixture
     def frame(self):
         return pytest.importorskip("polars").DataFrame(X, schema=list("uvwxyz"))
 
     def test_columns_by_name_are_those_of_pandas(self, frame):
-        here, there = (MKLClassifier(KERNELS, tol=1e-8).fit(F, y) for F in (frame, FRAME))
+        here, there = (fitted(KERNELS, F, tol=1e-8) for F in (frame, FRAME))
         assert list(here.feature_names_in_) == list("uvwxyz")
         for one, other in ((frame, FRAME), (FRAME, frame)):
             np.testing.assert_allclose(here.decision_function(one), there.decision_function(other), atol=1e-3)
 
     def test_names_are_checked_at_prediction(self, frame):
-        model = MKLClassifier(KERNELS).fit(frame, y)
+        model = fitted(KERNELS, frame)
         for other in (frame[list("vuwxyz")], frame.rename({"u": "q"}), frame[:, :4]):
             with pytest.raises(ValueError, match="(?i)features? name"):
                 model.predict(other)
@@ -39,17 +44,17 @@ class TestPolars:
 
         labels = pl.Series(["yes" if label else "no" for label in y])
         assert MKLClassifier().fit(frame, labels).predict(frame).dtype.kind in "UO"
-        views = MKLClassifier([("k", RBF(gamma=0.1), ("f", ["u", "v"]))]).fit({"f": frame}, y)
+        views = fitted([("k", RBF(gamma=0.1), ("f", ["u", "v"]))], {"f": frame})
         assert views.predict({"f": frame}).shape == (80,)
         weights = (np.arange(80) % 2).astype(float)
         assert MKLClassifier(KERNELS).fit(frame, y, sample_weight=weights).score(frame, y) > 0.5
         gaps = frame.with_columns(u=pl.when(pl.col("u") > 1).then(None).otherwise(pl.col("u")))
-        model = MKLClassifier([("k", RBF(gamma=0.1), ["u"], "zero"), ("l", Linear(), ["v"])]).fit(gaps, y)
+        model = fitted([("k", RBF(gamma=0.1), ["u"], "zero"), ("l", Linear(), ["v"])], gaps)
         assert (model.decision_parts(gaps)[X[:, 0] > 1, 0] == 0).all()
         with pytest.raises(ValueError, match="NaN in column 'u'"):
-            MKLClassifier(KERNELS).fit(gaps, y)
+            fitted(KERNELS, gaps)
         with pytest.raises(ValueError, match="collect"):
-            MKLClassifier(KERNELS).fit(frame.lazy(), y)
+            fitted(KERNELS, frame.lazy())
 
 
 class TestColumns:
@@ -76,35 +81,35 @@ class TestColumns:
             (colours.to_numpy().astype(str), "columns 1, 2 .*'red'"),
         ]:
             with pytest.raises(ValueError, match=match):
-                MKLClassifier([RBF(gamma=0.1)]).fit(data, y)
+                fitted([RBF(gamma=0.1)], data)
         chosen = [MKLClassifier().fit(data, y).kernel_names_ for data in (colours, colours.to_numpy())]
         assert len(chosen[0]) == len(chosen[1]) and chosen[1][-1] == "column 2"  # an array is chosen for as a frame is
-        assert MKLClassifier([("k", RBF(gamma=0.1), ["u", "x"])]).fit(colours, y).score(colours, y) > 0.5
+        assert fitted([("k", RBF(gamma=0.1), ["u", "x"])], colours).score(colours, y) > 0.5
 
     def test_names_that_occur_twice_are_refused(self):
         for kernels in (KERNELS, [("k", RBF(), [0])], "auto"):
             with pytest.raises(ValueError, match="2 columns called 'u'.*rename"):
-                MKLClassifier(kernels).fit(FRAME.set_axis(list("uuwxyz"), axis=1), y)
+                fitted(kernels, FRAME.set_axis(list("uuwxyz"), axis=1))
 
     def test_nullable_numbers_are_numbers(self):
         plain = FRAME.assign(v=np.arange(80) % 4, w=X[:, 2] > 0)
         kinds = plain.astype({"v": "Int64", "w": "boolean", "x": "Float64"})
         kernels = [RBF(gamma=0.1), ("part", Linear(), ["v", "w"])]
-        ours, theirs = (MKLClassifier(kernels, tol=1e-8).fit(F, y).decision_function(F) for F in (kinds, plain))
+        ours, theirs = (fitted(kernels, F, tol=1e-8).decision_function(F) for F in (kinds, plain))
         np.testing.assert_allclose(ours, theirs, atol=1e-3)
         gaps = kinds.assign(v=pd.array([1, None] * 40, dtype="Int64"), note="n")
         with pytest.raises(ValueError, match="NaN in column 'v'"):
-            MKLClassifier([("k", RBF(), ["u", "v"])]).fit(gaps, y)
-        model = MKLClassifier([("k", RBF(), ["u"]), ("z", RBF(), ["v"], "zero")], normalize="trace").fit(gaps, y)
+            fitted([("k", RBF(), ["u", "v"])], gaps)
+        model = fitted([("k", RBF(), ["u"]), ("z", RBF(), ["v"], "zero")], gaps, normalize="trace")
         assert (model.decision_parts(gaps)[1::2, 1] == 0).all()
 
 
 class TestViews:
     def test_identity_and_constant_need_none(self, tmp_path):
         slack = [("slack", Identity()), ("base", Constant(2.0)), ("both", Identity() + Constant(1.0))]
-        model = MKLClassifier(ON_VIEWS + slack, tol=1e-8).fit(VIEWS, y)
+        model = fitted(ON_VIEWS + slack, VIEWS, tol=1e-8)
         flat = [("one", RBF(gamma=0.1), slice(0, 3)), ("two", Linear(), slice(3, 6)), ("part", RBF(gamma=0.3), [4])]
-        alike = MKLClassifier(flat + slack, tol=1e-8).fit(X, y)
+        alike = fitted(flat + slack, X, tol=1e-8)
         np.testing.assert_allclose(model.kernel_weights_, alike.kernel_weights_, atol=1e-3)
         np.testing.assert_allclose(model.decision_function(VIEWS), alike.decision_function(X), atol=1e-3)
         model.save(tmp_path / "m.mk")
@@ -112,7 +117,7 @@ class TestViews:
 
     @pytest.mark.parametrize("matrix", [np.asarray, sp.csr_array])
     def test_none_is_a_view_that_no_new_example_has(self, matrix):
-        model = MKLClassifier(ON_VIEWS).fit({"a": X[:, :3], "b": matrix(X[:, 3:])}, y)
+        model = fitted(ON_VIEWS, {"a": X[:, :3], "b": matrix(X[:, 3:])})
         parts = model.decision_parts(VIEWS)
         alone = {"b": None, "a": X[:, :3]}
         np.testing.assert_allclose(model.decision_parts(alone), parts * [1, 0, 0], atol=1e-9)
@@ -123,7 +128,7 @@ class TestViews:
     def test_examples_may_lack_some_explicit_features_and_have_others(self):
         sampler = Features(RBFSampler(gamma=0.1, n_components=20, random_state=0))
         kernels = [("f", sampler, [0, 1], "zero"), ("l", Linear(), [2], "zero"), ("m", Linear(), [3, 4], "zero")]
-        model = MKLClassifier(kernels, solver="coordinate").fit(X, y)
+        model = fitted(kernels, X, solver="coordinate")
         gaps, has = X.copy(), np.ones((80, 3), bool)
         for column, m, rows in ((0, 0, slice(0, 80, 2)), (2, 1, slice(0, 80, 3)), (4, 2, slice(0, 80, 5))):
             gaps[rows, column], has[rows, m] = np.nan, False
@@ -146,11 +151,11 @@ class TestViews:
         ],
     )
     def test_views_that_differ_from_fit_are_named(self, new, match):
-        model = MKLClassifier(ON_VIEWS, C=1.0).fit(VIEWS, y)
+        model = fitted(ON_VIEWS, VIEWS)
         with pytest.raises(ValueError, match=match):
             model.predict(new)
         with pytest.raises(ValueError, match="one table"):
-            MKLClassifier([RBF(gamma=0.1)], C=1.0).fit(X[:, :2], y).predict(VIEWS)
+            fitted([RBF(gamma=0.1)], X[:, :2]).predict(VIEWS)
 
     @pytest.mark.parametrize(
         "views, match",
@@ -174,7 +179,7 @@ def test_sparse_and_dense_may_follow_each_other(form):
     thin = getattr(sp, form)(np.where(np.abs(X) > 0.5, X, 0.0))
     full = thin.toarray()
     kernels = [RBF(gamma=0.1), Linear(), Polynomial(2), RBF(gamma=0.1) * Linear(), Features(RBFSampler(random_state=0))]
-    models = [MKLClassifier(kernels, tol=1e-8, C=1.0).fit(data, y) for data in (full, thin)]
+    models = [fitted(kernels, data, tol=1e-8) for data in (full, thin)]
     expected = models[0].decision_function(full)
     for model in models:
         for data in (full, thin):

@@ -9,6 +9,7 @@ from sklearn.metrics import r2_score
 import manykernels
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.banks import DenseBank, PairwiseBank
+from manykernels.estimators.outputs import largest
 from manykernels.kernels import RBF, Linear
 from manykernels.problem import Problem
 from manykernels.regularizers import EmpiricalBayes, LpNorm
@@ -101,3 +102,10 @@ def test_one_vs_rest_computes_kernels_once_and_finds_what_separate_fits_find(mon
     alone = [MKLClassifier(kernels, regularizer=1.5, tol=1e-6, C=1.0).fit(A, y == c).objective_ for c in range(3)]
     for model in (together, tight):
         assert model.objective_ == pytest.approx(sum(alone), rel=1e-6)
+
+
+def test_rounding_does_not_choose_between_equal_classes():
+    """Of equal decisions the first counts, in whatever order their sums were rounded."""
+    f = np.array([[1.0, 1.0 + 1e-15, -1.0], [-1.0 - 1e-15, -1.0, -1.0 + 1e-15], [0.0, 0.5, 0.5], [0.0, 1e-3, 0.0]])
+    assert largest(f).tolist() == [0, 0, 1, 1]
+    assert largest(1e6 * f).tolist() == largest(1e-6 * f).tolist() == [0, 0, 1, 1]

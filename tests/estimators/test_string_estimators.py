@@ -17,15 +17,20 @@ from manykernels.kernels import RBF, KernelList, KernelStack
 EVERY_LIST = pytest.mark.parametrize("kernels", LISTS.values(), ids=LISTS)
 
 
+def fitted(kernels, X, y=y, **options):
+    """A classifier at one C."""
+    return MKLClassifier(kernels, **{"C": 1.0} | options).fit(X, y)
+
+
 @EVERY_LIST
 def test_a_list_of_strings_is_fitted_as_its_matrices_are(kernels):
-    model = MKLClassifier(kernels, tol=1e-6).fit(X, y)
+    model = fitted(kernels, X, tol=1e-6)
     resolved = KernelList.from_spec(kernels, X)
     encoded, new = ms.Sequences.encode(X), ms.Sequences.encode(NEW)
     scales = [1 if k.exempt else normalised(k(encoded), "multiplicative")[1] for k in resolved.kernels]
     train = KernelStack([s * k(encoded) for s, k in zip(scales, resolved.kernels, strict=True)])
     test = KernelStack([s * k(new, encoded) for s, k in zip(scales, resolved.kernels, strict=True)])
-    twin = MKLClassifier("precomputed", normalize=None, tol=1e-6).fit(train, y)
+    twin = fitted("precomputed", train, normalize=None, tol=1e-6)
     assert model.duality_gap_ <= 1e-6
     assert model.objective_ == pytest.approx(twin.objective_, rel=1e-5)
     np.testing.assert_allclose(model.decision_function(NEW), twin.decision_function(test), atol=0.02)
@@ -39,8 +44,8 @@ def test_a_list_of_strings_is_fitted_as_its_matrices_are(kernels):
     [tuple, np.array, pd.Series, ms.Sequences.encode, lambda X: [x.encode() for x in X], lambda X: np.array(X, object)],
 )
 def test_strings_in_any_form(form):
-    model = MKLClassifier(ms.degree_kernels(4), C=1.0).fit(X, y)
-    other = MKLClassifier(ms.degree_kernels(4), C=1.0).fit(form(X), y)
+    model = fitted(ms.degree_kernels(4), X)
+    other = fitted(ms.degree_kernels(4), form(X))
     np.testing.assert_array_equal(other.decision_function(NEW), model.decision_function(form(NEW)))
     table = np.array([list(x.encode()) for x in X], np.uint8)
     np.testing.assert_array_equal(clone(model).fit(table, y).predict(table), model.predict(X))
@@ -49,7 +54,7 @@ def test_strings_in_any_form(form):
 def test_alphabets_of_ones_own(tmp_path):
     alphabet = ms.Alphabet("two", "01", "?")
     strings = ["".join("01"[c in "AC"] for c in x) for x in X]
-    model = MKLClassifier([ms.Spectrum(2, alphabet=alphabet), ms.WeightedDegree(2, alphabet=alphabet)]).fit(strings, y)
+    model = fitted([ms.Spectrum(2, alphabet=alphabet), ms.WeightedDegree(2, alphabet=alphabet)], strings)
     assert model.kernel_names_[0] == "spectrum(alphabet=two, k=2)[all]"
     model.save(tmp_path / "model.mk")
     new = ["01?1" * 5, "1110" * 5]
@@ -86,7 +91,7 @@ def test_one_thread_is_one_thread(monkeypatch):
     asked, submit = [], threads._submit
     monkeypatch.setattr(threads, "_submit", lambda work, n: asked.append(n) or submit(work, n))
     strings, labels = acceptors(600)
-    MKLClassifier([ms.Spectrum(3) + ms.Spectrum(2), ms.WeightedDegreeShift(3, 1)], n_jobs=1).fit(strings, labels)
+    fitted([ms.Spectrum(3) + ms.Spectrum(2), ms.WeightedDegreeShift(3, 1)], strings, labels, n_jobs=1)
     assert not asked
 
 
@@ -107,16 +112,16 @@ def test_one_thread_is_one_thread(monkeypatch):
 )
 def test_bad_input_is_named(kernels, X, message):
     with pytest.raises(ValueError, match=message):
-        MKLClassifier(kernels).fit(X, y)
+        fitted(kernels, X)
 
 
 def test_new_strings_must_be_like_those_of_fit():
-    model = MKLClassifier(ms.degree_kernels(3)).fit(X, y)
+    model = fitted(ms.degree_kernels(3), X)
     with pytest.raises(ValueError, match="length 21.*length 20.*equal lengths"):
         model.predict([x + "A" for x in NEW])
     with pytest.raises(ValueError, match="length 20 and sequence 1 has length 19"):
         model.predict([NEW[0], NEW[1][1:]])
     with pytest.raises(ValueError, match="alphabet"):
         model.predict(ms.Sequences.encode(NEW, "protein"))
-    anywhere = MKLClassifier([ms.Spectrum(3), ms.Mismatch(3)]).fit(X, y)
+    anywhere = fitted([ms.Spectrum(3), ms.Mismatch(3)], X)
     assert anywhere.predict(["ACG", "A", "ACGTAACGTACGATCGATCGATCGATCGATCGA"]).shape == (3,)

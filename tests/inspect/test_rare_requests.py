@@ -153,12 +153,6 @@ def test_a_beeswarm_has_the_colours_of_its_columns_and_a_bar_their_mean_size():
     np.testing.assert_allclose(light.get_array(), [0.5, 0.0, 1.0])
     bars = [bar.get_width() for bar in found.plot("bar").patches]
     assert bars == pytest.approx([2.0, 0.2]) and [t.get_text() for t in found.plot().get_yticklabels()] == ["b", "a"]
-    ax = found.plot("waterfall", i=0)
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["b = 1", "a = 5"]
-    low, high = sorted(ax.patches, key=lambda bar: bar.get_width())
-    assert (low.get_x(), low.get_width()) == pytest.approx((0.6, -2.0))  # the base is 0.5
-    assert (high.get_x(), high.get_width()) == pytest.approx((0.5, 0.1))
-    assert low.get_y() + 0.35 == pytest.approx(0) and high.get_y() + 0.35 == pytest.approx(1)
 
 
 @pytest.mark.parametrize("kind", ["labels", "values"])

@@ -4,17 +4,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-import pytest
-from sklearn.model_selection import StratifiedKFold
 
-from manykernels import MKLClassifier, MKLRegressor
+from manykernels import MKLRegressor
 from manykernels.inspect import relevance
 from manykernels.inspect.held_out import find_groups
 from manykernels.inspect.relevance_result import Relevance
 from manykernels.inspect.sources import (
     Row,
 )
-from manykernels.kernels import RBF, Categorical, Linear
+from manykernels.kernels import RBF, Linear
 
 rng = np.random.default_rng(21)
 
@@ -77,25 +75,3 @@ def test_groups_have_a_joint_drop_above_the_sum_of_their_drops(monkeypatch):
     assert groups_of(needed, [0.3] * 3, lambda own: 0.2, near) == [["s1", "s2"]]
     monkeypatch.setattr("manykernels.inspect.held_out.MAX_CANDIDATES", 2)
     assert groups_of([-0.01] * 3, [0.1, 0.3, 0.2], lambda own: lose[len(own)], near) == [["s1", "s2"]]
-
-
-def test_rounding_does_not_choose_between_equal_classes():
-    """The hinge loss gives −1 to each class where none has half of the examples of a category."""
-    rng = np.random.default_rng(7)
-    kind = np.repeat([0, 1, 2, 3, 4], [20, 20, 20, 20, 30])
-    site = np.where(rng.random(110) < 0.4, kind, rng.integers(0, 5, 110))
-    texts, other = pd.DataFrame({"site": [f"s{k}" for k in site]}), rng.normal(size=(110, 2))
-    flags = pd.DataFrame({f"s{k}": (site == k) / 1.0 for k in (3, 0, 4, 1, 2)})
-    cut, alone = list(StratifiedKFold(3).split(site, kind)), []
-    for X, kernel in ((texts, Categorical()), (flags, Linear())):
-        X = X.assign(a=other[:, 0] + kind, b=other[:, 1])
-        kernels = [("site", kernel, list(X.columns[:-2])), ("a", RBF(1.0), ["a"]), ("b", RBF(1.0), ["b"])]
-        model = MKLClassifier(kernels, C=1.0)
-        alone.append(relevance(model, X, kind, cv=cut, kernels=False).score_alone[:, 0])
-    np.testing.assert_array_equal(alone[0], alone[1])
-    known = [np.bincount(kind[train][site[train] == k], minlength=5) for train, _ in cut for k in range(5)]
-    best = np.array([seen.argmax() if 2 * seen.max() > seen.sum() else 4 for seen in known]).reshape(3, 5)
-    excess = np.array([2 * seen.max() - seen.sum() for seen in known])
-    assert excess.all() and 3 < np.sum(excess < 0) < 12
-    for (_, test), found, told in zip(cut, alone[0], best, strict=True):
-        assert found == pytest.approx(np.mean(told[site[test]] == kind[test]))

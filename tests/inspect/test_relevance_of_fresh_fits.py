@@ -285,7 +285,7 @@ def test_a_column_is_permuted_in_the_kernels_of_the_source_alone():
     assert found.weights[0] == pytest.approx(found.weights[1]) and 0 < found.weights[0] < 1 and theta.all()
 
 
-@pytest.mark.parametrize("case", ["classes", "targets", "labels"])
+@pytest.mark.parametrize("case", ["classes", "targets", "labels", "covariates"])
 @pytest.mark.parametrize("scaled", [False, True])
 def test_bootstrap_weights_are_those_of_weighted_fits(case, scaled):
     """Each class, or set of labels, is drawn by itself; shared kernels (fixed widths) and own ones (gamma="scale")."""
@@ -293,16 +293,17 @@ def test_bootstrap_weights_are_those_of_weighted_fits(case, scaled):
     y, model = {
         "classes": (classes, MKLClassifier(kernels, C=1.0, tol=1e-7)),
         "targets": (signal, MKLRegressor(kernels, C=1.0, tol=1e-7)),
+        "covariates": (classes, MKLClassifier(kernels, C=1.0, tol=1e-7)),
         "labels": (np.column_stack([two == "yes", X[:, 3] > 0.5]).astype(int), MKLClassifier(kernels, C=1.0, tol=1e-7)),
     }[case]
-    draw, seen = np.random.RandomState(9), []
-    found = bootstrap_weights(model, X, y, 2, 9, callback=lambda *a: seen.append(a))
+    draw, seen, own = np.random.RandomState(9), [], {"covariates": Z} if case == "covariates" else {}
+    found = bootstrap_weights(model, X, y, 2, 9, callback=lambda *a: seen.append(a), **own)
     assert seen == [(1, 2), (2, 2)]
     groups = [np.arange(n)] if case == "targets" else [
-        np.flatnonzero((y == own).all(axis=1) if y.ndim > 1 else y == own) for own in np.unique(y, axis=0)]  # fmt: skip
+        np.flatnonzero((y == one).all(axis=1) if y.ndim > 1 else y == one) for one in np.unique(y, axis=0)]  # fmt: skip
     for weights in found:
         drawn = np.zeros(n)
         for rows in groups:
             drawn[rows] = draw.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))
-        fresh = clone(model).fit(X, y, sample_weight=drawn).kernel_weights_
+        fresh = clone(model).fit(X, y, sample_weight=drawn, **own).kernel_weights_
         np.testing.assert_allclose(weights, fresh, atol=3e-3)

@@ -16,7 +16,6 @@ def acceptors(n, length=20, seed=0, letters="ACGT"):
 
 X, y = acceptors(60)
 NEW, y_new = acceptors(15, seed=1)
-SOME_N = [x[:3] + "N" + x[4:] if i % 7 == 0 else x for i, x in enumerate(X)]
 LISTS = {
     "degree": ms.degree_kernels(6),
     "positions": ms.position_kernels(20, 3, 6),

@@ -27,9 +27,14 @@ KERNELS = [(f"k{j}", RBF(0.5), [j]) for j in range(4)]
 QUICK = dict(cv=3, relevance="fast", stability=0)
 
 
+def fitted(kernels, X, y=y, **options):
+    """A classifier at one C."""
+    return MKLClassifier(kernels, **{"C": 1.0} | options).fit(X, y)
+
+
 @pytest.fixture(scope="module")
 def model():
-    return MKLClassifier(KERNELS, C=2).fit(X, y)
+    return fitted(KERNELS, X, C=2)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +45,7 @@ def facts(model):
 def test_stability_of_classes_is_that_of_the_mean_of_their_weights():
     """The spread is over samples, each of which has weights for three classes."""
     labels = np.digitize(X[:, 0] + X[:, 1], [-0.7, 0.7])
-    model = MKLClassifier(KERNELS, C=1.0).fit(X, labels)
+    model = fitted(KERNELS, X, labels)
     boot = np.array([np.mean(sample, axis=0) for sample in bootstrap_weights(model, X, labels, 5, 0)])
     shares = boot / boot.sum(axis=1, keepdims=True)
     found = model.report(X, labels, cv=None, stability=5).facts["stability"]["rows"]
@@ -63,7 +68,7 @@ def test_one_class_with_and_without_targets():
 
 def test_the_longest_fits_come_first_with_steps_from_their_first_to_their_last():
     labels = np.arange(80) % 3
-    model = MKLClassifier(KERNELS, C=1.0).fit(X, labels)
+    model = fitted(KERNELS, X, labels)
     model.history_ = [{"class": label, "iteration": k, "time": k / 10, "gap": 1 / (k + 1)}
                       for label, many in (("a", 3), ("b", 99), ("c", 5)) for k in range(many)]  # fmt: skip
     found = model.report(X, labels, cv=None, stability=0, examples=0).facts["convergence"]
@@ -86,13 +91,13 @@ def test_several_outputs(kind):
 def test_views_sequences_and_matrices():
     views = Views({"a": X[:, :2], "b": X[:70, 2:]}, ids={"a": np.arange(80), "b": np.arange(70)})
     kernels = [("a", RBF(0.5)), ("b", RBF(0.5), "b", "zero")]
-    found = MKLClassifier(kernels, C=1.0).fit(views, y).report(views, y, **QUICK).facts
+    found = fitted(kernels, views).report(views, y, **QUICK).facts
     assert [v["missing"] for v in found["data"]["parts"]] == [0, 10] and found["sources"]["total"] == 2
     words = ["".join(rng.choice(list("ACGT"), 6)) + ("TATA" if label == "ill" else "CCGG") for label in y]
-    found = MKLClassifier([strings.Spectrum(2)], C=1.0).fit(words, y).report(words, y, **QUICK).facts
+    found = fitted([strings.Spectrum(2)], words).report(words, y, **QUICK).facts
     assert found["data"]["form"] == "sequences or texts" and found["score"]["mean"] > 0.9
     stack = KernelStack([RBF(0.5)(X[:, [0]]), Linear()(X)])
-    found = MKLClassifier("precomputed", C=1.0).fit(stack, y).report(stack, y, cv=3, stability=2).facts
+    found = fitted("precomputed", stack).report(stack, y, cv=3, stability=2).facts
     assert found["data"]["form"] == "kernel matrices of 2 kernels" and found["score"]["mean"] > 0.8
 
 
@@ -103,7 +108,7 @@ def test_frames_of_pandas_and_polars_with_gaps_and_categories():
     kernels = [("a", RBF(0.5), ["a"]), ("b", RBF(0.5), ["b"], "zero"), ("c", Categorical(), ["c"])]
     parts = []
     for frame in (given, polars.from_pandas(given)):
-        found = MKLClassifier(kernels, C=1.0).fit(frame, y).report(frame, y, **QUICK)
+        found = fitted(kernels, frame).report(frame, y, **QUICK)
         parts.append(found.facts["data"]["parts"])
         assert [p["kind"] for p in parts[-1]] == ["numbers", "numbers", "categories"] and parts[-1][1]["missing"] == 1
         assert found.html()
@@ -123,7 +128,7 @@ def test_what_has_no_gap_or_has_tasks_says_so():
 def test_work_is_bounded_and_what_was_left_out_is_said(monkeypatch):
     for file in ("_measure", "_worth"):
         monkeypatch.setattr(f"manykernels.report.{file}.MAX_ENTRIES", 3 * 4 * 60.0**2)
-    model = MKLClassifier(KERNELS, C=1.0).fit(X, y)
+    model = fitted(KERNELS, X)
     found = model.report(X, y, cv=3, stability=2)
     assert found.facts["sampled"]["used"] == 60
     few = model.report(X, y, max_examples=30, **QUICK).facts
@@ -133,7 +138,7 @@ def test_work_is_bounded_and_what_was_left_out_is_said(monkeypatch):
 def test_of_many_kernels_the_heaviest_are_shown_and_the_others_counted():
     wide = rng.normal(size=(24, 48))
     labels = (wide[:, 0] > 0).astype(int)
-    model = MKLClassifier([(f"column {j}", Linear(), [j]) for j in range(48)], C=1.0).fit(wide, labels)
+    model = fitted([(f"column {j}", Linear(), [j]) for j in range(48)], wide, labels)
     found = model.report(wide, labels, cv=2, relevance="fast", stability=1)
     rows = found.facts["sources"]["rows"]
     assert len(rows) == _case.MAX_SOURCES and found.facts["sources"]["total"] == 48
@@ -143,16 +148,16 @@ def test_of_many_kernels_the_heaviest_are_shown_and_the_others_counted():
 
 
 def test_columns_that_two_sources_see_are_said():
-    both = MKLClassifier([*KERNELS[:2], ("pair <1>", RBF(0.5), [0, 1])], C=1.0).fit(X, y).report(X, y, **QUICK)
+    both = fitted([*KERNELS[:2], ("pair <1>", RBF(0.5), [0, 1])], X).report(X, y, **QUICK)
     assert both.facts["sources"]["shared"] == [{"name": "pair <1>", "others": ["k0", "k1"], "taken": True}]
-    assert MKLClassifier(KERNELS, C=1.0).fit(X, y).report(X, y, **QUICK).facts["sources"]["shared"] == []
+    assert fitted(KERNELS, X).report(X, y, **QUICK).facts["sources"]["shared"] == []
 
 
 @pytest.mark.parametrize("kind", ["csr", "bsr", "dia", "coo", "lil"])
 def test_every_sparse_format_has_a_report(kind):
     """Some formats cannot be cut to the first rows and columns."""
     sparse = csr_array(np.where(X > 0.5, X, 0.0)).asformat(kind)
-    found = MKLClassifier([("all", Linear())], C=1.0).fit(sparse, y).report(sparse, y, **QUICK)
+    found = fitted([("all", Linear())], sparse).report(sparse, y, **QUICK)
     assert "column 3" in found.html()
 
 
@@ -181,13 +186,13 @@ def test_what_cannot_be_held_out_is_said(what):
 
 def test_folds_are_lowered_to_the_rarest_class_and_three_examples_have_none():
     labels = np.where(np.arange(80) < 3, "rare", "common")
-    model = MKLClassifier(KERNELS, C=1.0).fit(X, labels)
+    model = fitted(KERNELS, X, labels)
     assert len(model.report(X, labels, **QUICK | {"cv": 10}).facts["score"]["folds"]) == 3
     found = MKLRegressor(KERNELS, C=1.0).fit(X, X[:, 0]).report(X[:3], X[:3, 0], **QUICK).facts
     assert found["score"]["why"].startswith("There are fewer than four examples")
 
 
 def test_examples_are_counted_or_left_out():
-    model, only = MKLClassifier(KERNELS, C=1.0).fit(X, y), dict(cv=None, stability=0)
+    model, only = fitted(KERNELS, X), dict(cv=None, stability=0)
     assert len(model.report(X, y, examples=2, **only).facts["examples"]["rows"]) == 2
     assert "why" in model.report(X, y, examples=0, **only).facts["examples"]
