@@ -3,6 +3,7 @@
 import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_wine
@@ -283,3 +284,24 @@ def test_the_score_by_a_scorer_counts_the_weights():
     wanted = -brier_score_loss(Y, model.predict_proba(X)[:, 1], sample_weight=weight)
     assert model.score(X, Y, sample_weight=weight) == pytest.approx(wanted)
     assert model.score(X, Y) != pytest.approx(wanted, rel=1e-6)
+
+
+def test_a_search_that_is_fitted_again_forgets_the_fit_before():
+    search = MKLClassifierCV([RBF(gamma=0.1)], Cs=[0.1, 1.0], regularizer=2, cv=2)
+    rng = np.random.default_rng(0)
+    X, y, age = rng.normal(size=(30, 2)), np.arange(30) % 2, rng.normal(size=(30, 1))
+    anew = vars(clone(search).fit(X, y))
+    search.fit(pd.DataFrame(X, columns=["a", "b"]), y, covariates=age)
+    assert "covariate_coef_" in vars(search) and "feature_names_in_" in vars(search)
+    search.fit(X, y)
+    assert vars(search).keys() == anew.keys()
+    np.testing.assert_array_equal(search.predict(X), search.best_estimator_.predict(X))
+
+
+def test_a_fit_forgets_the_fit_before():
+    model = MKLClassifier([RBF(gamma=0.1)], slack=True)
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2
+    model.fit({"view": pd.DataFrame(X, columns=["a", "b"])}, y)
+    assert {"C_", "slack_weight_", "view_feature_names_in_"} <= vars(model).keys()
+    model.set_params(C=1.0, slack=False).fit(X, y)
+    assert vars(model).keys() == vars(clone(model).fit(X, y)).keys()

@@ -68,6 +68,7 @@ class ScoredFits:
         self.anchors = sorted(map(float, anchors))
         self.known: list[dict[float, Solution]] = [{} for _ in plan.labels] if known is None else known
         self._one: tuple[Any, Any] = None, None  # ((problem, anchor), the bank of its one kernel)
+        self._last: tuple[Any, Any] = None, None  # ((problem, C, anchor), what `_part` returned)
 
     def plan_at(self, C: float) -> Any:
         return replace(self.plan, examples=self.plan.examples.at(C))
@@ -85,10 +86,8 @@ class ScoredFits:
             self.solution(k, anchor)
         near = min(known, key=lambda other: abs(np.log(C / other)), default=None)
         warm: Any = None if near is None else known[near]
-        plan, one, theta = self._part(k, C)
-        if one is not None:
-            warm = replace(warm, theta=np.ones(1))
-        found = plan.solve_part(k, None, warm)
+        plan, problem, theta = self._part(k, C)
+        found = plan.solve_part(k, None, warm) if problem is None else self._solve_one(plan, problem, k, warm)
         if found.interrupted:
             raise KeyboardInterrupt
         known[C] = found if theta is None else replace(found, theta=theta)
@@ -101,21 +100,28 @@ class ScoredFits:
     def left_out(self, k: int, C: float) -> np.ndarray:
         """The decisions of problem k at C on every example by the fit without it, (T, n): see `leave_one_out`."""
         found = self.solution(k, C)
-        plan, one, _ = self._part(k, C)
-        if one is not None:
-            found = replace(found, theta=np.ones(1))
-            found = plan.solve_part(k, None, found) if C in self.anchors else found
-        return leave_one_out(plan.problem(k), found)
+        plan, problem, _ = self._part(k, C)
+        if problem is None:
+            return leave_one_out(plan.problem(k), found)
+        found = self._solve_one(plan, problem, k, found) if C in self.anchors else found
+        return leave_one_out(problem, replace(found, theta=np.ones(1)))
+
+    def _solve_one(self, plan, problem, k, warm):
+        """The solution of problem k with its one kernel, whose bank need not be summed again."""
+        warm = replace(warm, theta=np.ones(1))
+        return plan.solve_part(k, None, warm) if problem.bank.explicit else plan.solve_problem(k, problem, warm)
 
     def _anchor(self, C):
         return min(self.anchors, key=lambda anchor: abs(np.log(C / anchor)))
 
     def _part(self, k, C):
-        """(plan of problem k at C, the bank of its one kernel or None, its θ or None), if θ is that of an anchor."""
+        """(the plan at C, problem k with one kernel or None, its θ or None), if θ is that of an anchor."""
         plan, known = replace(self.plan_at(C), bank=self.bank), self.known[k]
         anchor = self._anchor(C) if self.keeps else None
         if anchor not in known:
             return plan, None, None
+        if self._last[0] == (k, C, anchor):
+            return self._last[1]
         theta = known[anchor].theta
         if self._one[0] != (k, anchor):
             one = self.bank.summed(theta)
@@ -126,7 +132,9 @@ class ScoredFits:
             self._one = (k, anchor), one
         one = self._one[1]
         own = dict(regularizer=Fixed(theta)) if one is None else dict(regularizer=Fixed([1.0]), bank=one)
-        return replace(plan, solver="auto", tol=self.fine, **own), one, theta
+        plan = replace(plan, solver="auto", tol=self.fine, **own)
+        self._last = (k, C, anchor), (plan, None if one is None else plan.problem(k), theta)
+        return self._last[1]
 
 
 def apart(solutions: Sequence[Solution], count: int) -> list[Solution]:

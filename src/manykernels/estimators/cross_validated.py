@@ -85,7 +85,7 @@ class CrossValidated(MKLBase):
             results = search.results()
             at, begin = choose_candidate(results, self.refit, search.adaptive), time.perf_counter()
             best = search.refit(at)
-        vars(self).update({k: v for k, v in vars(best).items() if k not in best.get_params(deep=False)})
+        self.__dict__.update({k: v for k, v in vars(best).items() if k not in best.get_params(deep=False)})
         self.refit_time_ = time.perf_counter() - begin
         self.Cs_, self.n_splits_, self.cv_results_, self.best_index_ = Cs, len(splits), results, at
         self.searched_ = int(search.ran.sum())  # a report of the chosen model needs it

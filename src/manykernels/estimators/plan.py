@@ -155,7 +155,7 @@ class FitPlan:
     seed: int
     labels: list[str]
     checkpoints: list[Any]
-    rows: np.ndarray | None
+    rows: Any
     bank: Any
     start: Sequence[Solution] = field(default=(), kw_only=True)
     C_scores: dict[str, np.ndarray] | None = field(default=None, kw_only=True)
@@ -239,15 +239,19 @@ class FitPlan:
 
     def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Any:
         """The solution of problem number k, on the kernels of `bank`, started from `warm`."""
-        problem, fits = self.problem(k, bank), self.tries * len(self.labels)
-        options = dict(random_state=self.seed, checkpoint=self.checkpoints[k], fits=fits)
-        asked = self.solver, self.tol, self.max_iter
+        problem = self.problem(k, bank)
         theta = self._known_weights(problem, k)
         summed = None if theta is None else self._summed(problem, theta)
         if summed is None:
-            return solvers.solve(problem, *asked, warm, callback, thin=self.thin, **options)
+            return self.solve_problem(k, problem, warm, callback)
         warm = None if warm is None else replace(warm, theta=np.ones(1))
-        return replace(solvers.solve(summed, *asked, warm, callback, thin=False, **options), theta=theta)
+        return replace(replace(self, thin=False).solve_problem(k, summed, warm, callback), theta=theta)
+
+    def solve_problem(self, k: int, problem: Problem, warm: Solution | None = None, callback: Any = None) -> Solution:
+        """The solution of `problem`, which is number k, as it is."""
+        fits, slot = self.tries * len(self.labels), self.checkpoints[k]
+        own = dict(random_state=self.seed, checkpoint=slot, fits=fits, thin=self.thin)
+        return solvers.solve(problem, self.solver, self.tol, self.max_iter, warm, callback, **own)
 
     def _summed(self, problem, theta):
         """The problem whose single kernel is Σ_m θ_m K_m, with weight 1; None if the bank cannot sum its kernels."""
