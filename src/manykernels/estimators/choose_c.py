@@ -25,6 +25,7 @@ from ..inner.systems import columns
 from ..problem import Problem
 from ..regularizers import Fixed
 from ..solution import Solution
+from ..solvers import BaseSolver, best_for
 from .progress import show_count
 
 FIRST = 1.0  # where the choice of C begins
@@ -69,6 +70,7 @@ class ScoredFits:
         self.known: list[dict[float, Solution]] = [{} for _ in plan.labels] if known is None else known
         self._one: tuple[Any, Any] = None, None  # ((problem, anchor), the bank of its one kernel)
         self._last: tuple[Any, Any] = None, None  # ((problem, C, anchor), what `_part` returned)
+        self._quickest: BaseSolver | None = None  # of the fits with one kernel
 
     def plan_at(self, C: float) -> Any:
         return replace(self.plan, examples=self.plan.examples.at(C))
@@ -107,9 +109,16 @@ class ScoredFits:
         return leave_one_out(problem, replace(found, theta=np.ones(1)))
 
     def _solve_one(self, plan, problem, k, warm):
-        """The solution of problem k with its one kernel, whose bank need not be summed again."""
+        """The solution of problem k with its one kernel, whose bank need not be summed again.
+
+        "auto" means the same solver for all of them; what it does not solve, its spares do.
+        """
         warm = replace(warm, theta=np.ones(1))
-        return plan.solve_part(k, None, warm) if problem.bank.explicit else plan.solve_problem(k, problem, warm)
+        if problem.bank.explicit:
+            return plan.solve_part(k, None, warm)
+        self._quickest = self._quickest or best_for(problem, plan.tol)
+        found = replace(plan, solver=self._quickest).solve_problem(k, problem, warm)
+        return found if found.converged or found.interrupted else plan.solve_problem(k, problem, warm)
 
     def _anchor(self, C):
         return min(self.anchors, key=lambda anchor: abs(np.log(C / anchor)))
