@@ -90,7 +90,7 @@ def texts():
                 yield name, node.lineno, word
 
 
-@pytest.mark.parametrize(("count", "today"), [(knots, 41), (upward, 7), (circles, 12), (texts, 90)])
+@pytest.mark.parametrize(("count", "today"), [(knots, 39), (upward, 7), (circles, 12), (texts, 90)])
 def test_the_core_knows_no_more_of_the_wings_than_today(count, today):
     """The number may only fall, and falls here in the same commit: no later change may use what became free."""
     found = sorted(count())

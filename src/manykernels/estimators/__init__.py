@@ -1,11 +1,11 @@
 """scikit-learn estimators for four kinds of target, and a cross-validated choice of C and the regularizer."""
 
 from .classifier import MKLClassifier
-from .cross_validated import MKLClassifierCV, MKLRegressorCV, MKLSurvivalCV
+from .cross_validated import MKLClassifierCV, MKLRegressorCV
 from .one_class import MKLOneClass
 from .persist import load
 from .regressor import MKLRegressor
-from .survival import MKLSurvival
+from .survival import MKLSurvival, MKLSurvivalCV
 from .survival_times import StepFunction, survival_targets
 
 __all__ = [

@@ -51,6 +51,9 @@ from .check_views import (
 from .covariates import check_covariates
 from .plan import Examples
 
+CHOICES = {"normalize": CHOICES_OF_MODELS, "psd": PSD, "features": FEATURES, "approximation": APPROXIMATIONS}
+FLAGS = ("slack", "fit_intercept", "warm_start")
+
 
 class Checks(BaseEstimator):
     """Checks of parameters and data, and the tags of scikit-learn."""
@@ -68,8 +71,8 @@ class Checks(BaseEstimator):
         return tags
 
     def _check_params(self):
-        check_choice("normalize", self.normalize, CHOICES_OF_MODELS)
-        check_choice("psd", self.psd, PSD)
+        for name, choices in CHOICES.items():
+            check_choice(name, vars(self)[name], choices)
         if self.psd != "warn" and not is_precomputed(self) and not holds_tables(self.kernels):
             raise ValueError(
                 f"psd={self.psd!r} is for precomputed kernels, and kernels={self.kernels!r} has none: leave it at "
@@ -80,16 +83,14 @@ class Checks(BaseEstimator):
                 f"psd={self.psd!r} changes k(x, x), which normalize='spherical' needs for new examples: "
                 "divide the matrices by sqrt(k_ii k_jj) yourself, or take normalize='multiplicative'."
             )
-        check_choice("features", self.features, FEATURES)
         if is_precomputed(self) and self.features not in ("auto", "never"):
             raise ValueError(f'features={self.features!r} has no effect with kernels="precomputed": take "auto".')
-        check_choice("approximation", self.approximation, APPROXIMATIONS)
         check_integer("rank", self.rank)
+        check_integer("max_iter", self.max_iter)
+        check_number("tol", self.tol)
         if self.approximation is not None:
             self._check_approximation()
-        check_number("tol", self.tol)
-        check_integer("max_iter", self.max_iter)
-        for name in ("slack", "fit_intercept", "warm_start"):
+        for name in FLAGS:
             value = vars(self).get(name, False)  # not every estimator has all of them
             if not isinstance(value, bool | np.bool_):
                 raise ValueError(f"{name}={value!r} is not allowed: give True or False.")

@@ -142,7 +142,8 @@ class MKLBase(WeightBars, NamedParts, StoredModel, Checks, Tagged):
 
         The support are the examples with a ≠ 0; with EmpiricalBayes all examples with weight.
         """
-        (bank, rows, solutions), joint, weight = solved, plan.examples.joint, plan.support_weight()
+        (bank, rows, solutions), joint = solved, plan.examples.joint
+        weight = plan.problem(0).c[0] if plan.regularizer.bayesian else None
         a = np.concatenate([s.a for s in solutions])
         support = np.flatnonzero(a.any(axis=0) if weight is None else weight)
         self.support_ = rows[support]

@@ -14,7 +14,6 @@ from sklearn.utils.class_weight import compute_class_weight
 from .. import losses
 from .._parts import declared_by_keyword
 from .._validation import check_choice, shown
-from ..streaming.stream import Stream
 from .base import MKLBase
 from .check_targets import check_classes_of_tasks, check_loss, check_multilabel, check_weight, read_labels
 from .choose_c import check_C
@@ -232,11 +231,9 @@ class MKLClassifier(ClassifierMixin, FitsSources, HasPath, MKLBase):
         return tags
 
     def _fit(self, examples):
-        if self.calibrate is None:
-            return super()._fit(examples)
-        if isinstance(examples.X, Stream):
-            raise ValueError(f"calibrate={self.calibrate!r} needs data in memory: give arrays, or calibrate=None.")
-        self.calibration_ = learn_sigmoids(super()._fit(examples), examples)
+        super()._fit(examples)
+        if self.calibrate is not None:
+            self.calibration_ = learn_sigmoids(self, examples)
         return self
 
     def _read(self, X, y, sample_weight=None, task=None, covariates=None):

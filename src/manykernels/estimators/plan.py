@@ -324,10 +324,6 @@ class FitPlan:
         twin._store(self, Solved(self.bank, self.rows, solutions))
         return twin
 
-    def support_weight(self) -> np.ndarray | None:
-        """The costs (n,) that define the support of an empirical Bayes model; None for other models."""
-        return self.problem(0).c[0] if self.regularizer.bayesian else None
-
     def coefficients(self, solutions: Sequence[Solution]) -> tuple[np.ndarray, np.ndarray | None]:
         """(intercepts (T,), coefficients of the covariates (T, q) or None) of the solutions of all problems."""
         b, covariates = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float), self.examples.covariates

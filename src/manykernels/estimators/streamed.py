@@ -191,7 +191,9 @@ class StreamPlan(FitPlan):
 
 def _refuse(model, stream, loss, regularizer, task):
     """A ValueError for options that need all examples in memory."""
-    where = f"X={stream!r} is read block by block"
+    where, calibrate = f"X={stream!r} is read block by block", optional(model, "calibrate")
+    if calibrate is not None:
+        raise ValueError(f"calibrate={calibrate!r} needs data in memory: give arrays, or calibrate=None.")
     if not loss.flat:
         raise ValueError(
             f"{where}, and with loss={loss.name!r} every example takes part in the predictor, so that all must be in "

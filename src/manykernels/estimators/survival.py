@@ -16,6 +16,7 @@ from ..losses.coupled import STRATUM
 from .base import MKLBase
 from .check_targets import check_loss_of, check_weight
 from .choose_c import check_C
+from .cross_validated import CrossValidated
 from .path import HasPath
 from .survival_times import StepFunction, concordance, read_times
 
@@ -300,6 +301,54 @@ class MKLSurvival(HasPath, MKLBase):
             )
         weight = None if sample_weight is None else check_weight(sample_weight, len(y))
         return concordance(y, self.predict(X, task, covariates), weight)
+
+
+@declared_by_keyword
+class MKLSurvivalCV(CrossValidated, MKLSurvival):  # type: ignore[misc]  # strata are part of y
+    """`MKLSurvival` with C and the regularizer chosen by cross-validation.
+
+    Folds share kernels as in `MKLClassifierCV`, and each has its share of the events. Strata are a third field or
+    column of y.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", or a list of kernels, as in `MKLSurvival`
+    Cs : int or list of float, default 10
+        A list of values, all of which are run, or the number of values, log-spaced from 0.01 to 100, of which some are
+        run, as in `MKLClassifierCV`.
+    regularizer : a regularizer of `MKLSurvival` or a list of them, default (1, 2, inf)
+    cv : None for 5 shuffled folds, a number of folds, a splitter of scikit-learn, a list of (train, test), or "loo"
+    scoring : None for `score` of `MKLSurvival`, the concordance, or a function (model, X, y)
+    refit : "best", "1se" or a function, default "best"
+        As in `MKLClassifierCV`.
+    loss, ties, epsilon, normalize, slack, solver, psd, features, approximation, rank, tol, max_iter, memory_limit, \
+    device, n_jobs, random_state, verbose : as in `MKLSurvival`
+
+    Attributes
+    ----------
+    C_, regularizer_, best_params_ : the chosen values
+    best_score_ : its mean score over the folds, which is optimistic, since it decided the choice
+    searched_ : the number of candidates that were run, which the saved model keeps
+    best_index_ : its place in `cv_results_`
+    cv_results_ : a dict of arrays, as of `MKLClassifierCV`
+    best_estimator_ : the chosen model as an `MKLSurvival`
+    Cs_, n_splits_, refit_time_ : the values of C, the number of folds, seconds of the last fit
+
+    All attributes of `MKLSurvival` describe the chosen model, fitted on all data.
+
+    Examples
+    --------
+    >>> from manykernels import MKLSurvivalCV
+    >>> from manykernels.datasets import make_survival
+    >>> from manykernels.kernels import RBF
+    >>> X, y = make_survival(100, seed=0)
+    >>> kernels = [(source, RBF("scale"), source) for source in X]
+    >>> model = MKLSurvivalCV(kernels, Cs=[0.1, 1], regularizer=[1, 2], cv=3).fit(X, y)
+    >>> model.kernel_weights_.shape
+    (3,)
+    """
+
+    _plain = MKLSurvival
 
 
 def cumulative_hazard(
