@@ -97,7 +97,7 @@ LABELS = [
     (np.where(Y, None, "a"), r"[0-9]+ missing values \(None\)"), (np.where(Y, "b", None).tolist(), "missing values"),
     (np.where(Y, "b", np.array(np.nan, object)), r"[0-9]+ missing values \(nan\): leave these examples out"),
     (np.where(Y, "b", np.array(np.nan, object)).tolist(), r"[0-9]+ missing values \(nan\)"),
-    (np.where(Y, np.nan, 1.0), "NaN"), (X[:, 0], "continuous"), (Y[:50], "inconsistent"),
+    (np.where(Y, np.nan, 1.0), "NaN"), (X[:, 0], "continuous"), (Y[:50], "one target per example"),
     (objects(Y, "a"), "y mixes values of type int, str: give all of one type"),
     (np.array([b"u", b"v"])[Y], "y holds bytes: give texts"), (objects(TEXTS, b"u"), "y holds bytes: give texts"),
     (np.array([{1}, {2}])[Y], "y holds values of type set: give texts or numbers"),
@@ -218,7 +218,7 @@ PARAMETERS = [  # of MKLClassifier
     *((dict(kernels="precomputed", X=stack), words) for stack, words in (
         (changed(STACK, (0, 1, 1), 5.0), "symmetric.*kernel 1"), (changed(STACK, (3, 2, 1), np.nan), "NaN"),
         (STACK[:, :50], "square"), (STACK[:, :, 0], "np.stack"), (STACK[:, :, :0], "(?i)no kernel"),
-        (STACK[:50, :50], "inconsistent"), (MATRICES, r"first axis.*KernelStack\(X\)"),
+        (STACK[:50, :50], "one target per example"), (MATRICES, r"first axis.*KernelStack\(X\)"),
         (list(MATRICES), r"first axis.*KernelStack\(X\)"), (STACK + 0j, "complex"),
         (np.full((N, N, 1), "a"), "type <U1"),
         (np.stack([X @ X.T, DISTANCES], axis=2), r"'kernel 1' of X is 0 on its diagonal and not elsewhere, .* np\.exp"),
