@@ -80,7 +80,8 @@ def show_stages(verbose=True):
                 stages[stage] = progress.add_task(stage, total=total), plain_lines(stage, verbose)
             task, say = stages[stage]
             progress.update(task, completed=done)
-            say(f"{done} of {total or 'unknown'}")
+            if done:
+                say(f"{done} of {total or 'unknown'}")
 
         yield tick
 

@@ -224,10 +224,9 @@ def measure_rows(
             callback(len(found), folds)
     if not at_once:
         worth = np.mean([one["all"] - one["permuted"] for one in found], axis=0)
-        kinds = [
-            [k for k in np.argsort(-worth, kind="stable") if rows[k].kind == kind] for kind in ("source", "kernel")
-        ]
-        chosen = np.sort([k for own in kinds for k in own[:refits]]).astype(int)
+        ranked = np.argsort(-worth, kind="stable")
+        best = [[k for k in ranked if rows[k].kind == kind][:refits] for kind in ("source", "kernel")]
+        chosen = np.sort(sum(best, [])).astype(int)
 
         def refit(k):
             return refitted(again(k, found[k]["every"]), rows, chosen, orders[k])

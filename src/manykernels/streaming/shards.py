@@ -280,18 +280,23 @@ def _worst(found, most):
     return rows[keep], values[keep], take(X, keep)
 
 
-def column_moments(shard: Shard) -> tuple | None:
-    """(weight, mean (d,), Σ w (x − mean)² (d,)) of the columns of numbers; None where there are none."""
+def moments(shard: Shard, of: Callable, *args) -> tuple | None:
+    """(Σ w, mean (d,), Σ w (x − mean)² (d,)) of numbers, of which of(X, w / Σ w, *args) gives mean and variance."""
     total = None
     for part, X in shard.parts():
-        x = numbers_of(X)
-        if x is None:
-            return None
         w = shard.weights(part)
-        if w.sum() > 0:
-            mean = w @ x / w.sum()
-            total = merge(total, (float(w.sum()), mean, w @ (x - mean) ** 2))
+        if w.sum() > 0 and (found := of(X, w / w.sum(), *args)) is not None:
+            total = merge(total, (float(w.sum()), found[0], w.sum() * found[1]))
     return total
+
+
+def column_moments(X, share: ndarray) -> tuple | None:
+    """Mean and variance (d,) of the columns of numbers; None where there are none."""
+    x = numbers_of(X)
+    if x is None:
+        return None
+    mean = share @ x
+    return mean, share @ (x - mean) ** 2
 
 
 def merge(one, other):

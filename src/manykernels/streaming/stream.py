@@ -31,7 +31,7 @@ from ..kernels.frames import len_
 from ..kernels.normalize import Scaled, precision
 from ..sequences.alphabet import DNA
 from .backends import active_backend
-from .shards import Question, Scanned, Shard, column_moments, concatenate, differ, fetch, merge, scan, take
+from .shards import Question, Scanned, Shard, column_moments, concatenate, differ, fetch, merge, moments, scan, take
 from .sources import DataSource
 
 ROWS_PER_MATRIX = 1024  # of the kernel matrices
@@ -127,7 +127,7 @@ class Stream:
 
     def columns(self) -> tuple[ndarray, ndarray]:
         """(mean, standard deviation) of each column of numbers over all examples."""
-        total = reduce(merge, self.ask(column_moments))
+        total = reduce(merge, self.ask(moments, column_moments))
         if total is None:
             raise ValueError(f'gamma="scale" needs numeric columns, and {self.source!r} has none: give a number.')
         W, mean, square = total
@@ -211,17 +211,11 @@ def _quiet(make, *args, **options):
 # numeric features
 
 
-def feature_moments(shard: Shard, bank) -> tuple | None:
-    """(Σ w, mean of the features (D,), Σ w (φ − mean)² (D,)) of the examples of a shard."""
-    total = None
-    for part, X in shard.parts():
-        F = bank.features(bank.kernels.views(X))
-        w = shard.weights(part)
-        if w.sum() > 0:
-            share = w / w.sum()
-            mean = F.add(np.arange(len(w)), share, bank.n_jobs)
-            total = merge(total, (float(w.sum()), mean, w.sum() * F.squares(share, mean)))
-    return total
+def feature_moments(X, share: ndarray, bank) -> tuple:
+    """Mean and variance (D,) of the features of some examples."""
+    F = bank.features(bank.kernels.views(X))
+    mean = F.add(np.arange(len(share)), share, bank.n_jobs)
+    return mean, F.squares(share, mean)
 
 
 def _of_features(stream, kernels, sample, kind):
@@ -229,7 +223,7 @@ def _of_features(stream, kernels, sample, kind):
     bank = _quiet(explicit_bank, kernels, some, normalize=_unscaled(kind, kernels.M), n_jobs=1)
     if bank is None:
         raise ValueError("kernels with so many features cannot be streamed: take features='never'.")
-    W, mean, square = reduce(merge, stream.ask(feature_moments, bank))
+    W, mean, square = reduce(merge, stream.ask(moments, feature_moments, bank))
     variance = bank.sums(square / W)
     return variance + bank.sums(mean**2), variance
 

@@ -240,12 +240,12 @@ class PathDisplay(Display):
     def plot(self, ax: Any = None) -> Self:
         path, ax = self.path, self._panels(ax, (8.0, 3.8))[0, 0]
         if self.against == "C":
-            label = "C" if len(path.regularizers) == 1 else f"C, at regularizer {_called(path.regularizers[self.at])}"
-            path.draw(ax, path.weights[self.at], path.score[self.at], path.Cs, label, self.top)
+            at, x, label = self.at, path.Cs, "C"
+            label += f", at regularizer {_called(path.regularizers[at])}" * (len(path.regularizers) > 1)
         else:
-            names = [_called(value) for value in path.regularizers]
-            label = "regularizer" if len(path.Cs) == 1 else f"regularizer, at C = {path.Cs[self.at]:.3g}"
-            path.draw(ax, path.weights[:, self.at], path.score[:, self.at], names, label, self.top)
+            at, x, label = (slice(None), self.at), [_called(value) for value in path.regularizers], "regularizer"
+            label += f", at C = {path.Cs[self.at]:.3g}" * (len(path.Cs) > 1)
+        path.draw(ax, path.weights[at], path.score[at], x, label, self.top)
         return self
 
 

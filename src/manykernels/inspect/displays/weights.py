@@ -98,8 +98,8 @@ class WeightsDisplay(Display):
                 "per_class=True: the model has one vector of weights; multi_class='ovr' learns one per class."
             )
         shares = grouped(as_shares(theta if per_class else theta.mean(axis=0)), members)
-        extra: dict[str, Any] = dict(relevance=relevance, layout=layout, images=images, top=top, what=f"{by}s")
-        return cls(names, shares, class_names(model) if per_class else None, **extra).plot(ax)
+        classes = class_names(model) if per_class else None
+        return cls(names, shares, classes, relevance, layout, images, top, f"{by}s").plot(ax)
 
     @classmethod
     def _of_columns(cls, model, sources, relevance, per_class, layout, top, ax):
