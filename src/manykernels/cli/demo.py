@@ -4,6 +4,7 @@ import math
 import tempfile
 import time
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -45,13 +46,13 @@ def demo(
     console.print(f"{title}: {len(y)} examples to learn from, {len(y_new)} to test on, {len(kernels)} kernels")
     shown = not json and progress()
     fits, rows = [], []
-    for label, fit, *first in (
-        (f"learned weights, p = {p:g}", _fit, p),
-        ("plain sum of all kernels", _fit, math.inf),
-        ("best single kernel: {}", _fit_best_single),
+    for label, fit in (
+        (f"learned weights, p = {p:g}", partial(_fit, p)),
+        ("plain sum of all kernels", partial(_fit, math.inf)),
+        ("best single kernel: {}", partial(_fit_best_single)),
     ):
         start = time.perf_counter()
-        fitted = fit(*first, kernels, C, X, y, shown)
+        fitted = fit(kernels, C, X, y, shown)
         seconds, accuracy = time.perf_counter() - start, fitted.score(X_new, y_new)
         cells = f"{(fitted.kernel_weights_ > 0).sum()}", f"{seconds:.2f} s", f"{fitted.duality_gap_:.1e}"
         rows.append((label.format(fitted.kernel_names_[0]), f"{accuracy:.1%}", *cells))
