@@ -67,9 +67,8 @@ def terms_of(kernel: Any, name: str, part: int = 0) -> list[GameTerm]:
             f"such as RBF, Laplacian, Chi2, Linear, Polynomial or Categorical, and no product or sum of these.{other}"
         )
     degree, rate, shift = int(form[0]), float(form[1]), float(form[2])
-    if degree == 0:
-        return [GameTerm(math.exp(shift), (GameAtom(part, kernel.base, 0, rate, 0.0, scales),))]
-    return [GameTerm(1.0, (GameAtom(part, kernel.base, degree, rate, shift, scales),))]
+    factor, shift = (math.exp(shift), 0.0) if degree == 0 else (1.0, shift)
+    return [GameTerm(factor, (GameAtom(part, kernel.base, degree, rate, shift, scales),))]
 
 
 class GamePart(NamedTuple):

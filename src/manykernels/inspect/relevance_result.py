@@ -176,15 +176,16 @@ class Relevance:
 
     def table(self) -> list[dict[str, Any]]:
         """A dict per row: name, kind, each measure with its _se, _low and _high, weight and alignment."""
-        spreads = {measure: self.measure(measure) for measure in MEASURES}
-        rows = []
-        for m in self.order():
-            row: dict[str, Any] = {"name": self.names[m], "kind": self.kinds[m]}
-            for measure, spread in spreads.items():
-                ends = ("", "_se", "_low", "_high")
-                row |= {measure + end: float(v[m]) for end, v in zip(ends, spread, strict=True)}
-            rows.append(row | {"weight": float(self.weights[m]), "alignment": float(self.alignments[m])})
-        return rows
+        ends = ("", "_se", "_low", "_high")
+        columns = {
+            measure + end: values
+            for measure in MEASURES
+            for end, values in zip(ends, self.measure(measure), strict=True)
+        } | {"weight": self.weights, "alignment": self.alignments}
+        return [
+            {"name": self.names[m], "kind": self.kinds[m]} | {key: float(v[m]) for key, v in columns.items()}
+            for m in self.order()
+        ]
 
     def to_frame(self) -> Any:
         """The table as a pandas DataFrame."""

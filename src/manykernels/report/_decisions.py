@@ -8,7 +8,7 @@ import numpy as np
 from .. import losses
 from ..estimators.check_inputs import take_examples
 from ..estimators.covariates import level_of
-from ..inspect.displays.base import members_of
+from ..inspect.displays.base import grouped, members_of
 from ..inspect.displays.decision_display import one_output, with_covariates
 from ..inspect.fold import Fold
 from ..inspect.sources import Row
@@ -76,9 +76,9 @@ def decisions_of(
     """The decisions of parts (n, M) or (n, T, M), grouped by `members`, with `base` (T,) and `covariates` (n, T)."""
     own = parts if covariates is None else with_covariates(parts, covariates)
     (chosen, intercept), labels, label = one_output(model, own, None, base)
-    grouped = np.stack([chosen[:, which].sum(axis=1) for which in members], axis=1)
+    split = grouped(chosen, members)
     last = [None] * len(chosen) if covariates is None else chosen[:, -1].tolist()
-    return [Decision(grouped[k], float(intercept[k]), labels[k] or None, label, last[k]) for k in range(len(chosen))]
+    return [Decision(split[k], float(intercept[k]), labels[k] or None, label, last[k]) for k in range(len(chosen))]
 
 
 def ranked(case: Case, model: Any, decision: np.ndarray, rows: np.ndarray) -> tuple:
