@@ -78,7 +78,7 @@ def tfidf() -> Any:
 def kinds_of(specs: Any) -> dict[str, str]:
     """{column: one of `FORMS`} of the columns that no kernel reads as numbers."""
     found: dict[str, str] = {}
-    for spec in map(mk.kernels.spec.as_spec, specs if isinstance(specs, list) else []):
+    for spec in mk.kernels.spec.specs_of(specs):
         columns, kernel = spec.columns if isinstance(spec.columns, list) else [], spec.kernel
         kinds = ["categories" if isinstance(kernel, mk.kernels.Categorical) else kernel.reads] * len(columns)
         if isinstance(kernel, mk.kernels.Gower):

@@ -44,7 +44,7 @@ def columns_of(model: Any, frame: Any) -> Any:
     from ._config import kinds_of
 
     X = encode(frame, list(model.feature_names_in_), kinds_of(model.kernels))
-    specs = [mk.kernels.spec.as_spec(spec) for spec in model.kernels] if isinstance(model.kernels, list) else []
+    specs = mk.kernels.spec.specs_of(model.kernels)
     whole = [spec for spec in specs if spec.missing == "error" and spec.kernel.reads != "anything"]
     strict = {column for spec in whole for column in spec.columns or ()}
     for name in X.columns[X.isna().any()]:

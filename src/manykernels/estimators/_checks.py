@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from .._validation import check_choice, check_integer, check_number, shown
 from ..banks.base import Source
 from ..banks.choice import FEATURES
-from ..kernels import Kernel, KernelSpec
+from ..kernels import Kernel
 from ..kernels.annotated import read_annotated
 from ..kernels.column_kinds import has_words
 from ..kernels.features import APPROXIMATIONS
@@ -19,7 +19,7 @@ from ..kernels.frames import check_names, completed, is_frame
 from ..kernels.normalize import CHOICES_OF_MODELS, PSD, kind_of
 from ..kernels.pairs import Pairs
 from ..kernels.precomputed import holds_tables
-from ..kernels.spec import as_spec
+from ..kernels.spec import as_spec, is_list
 from ..kernels.tasks import checked
 from ..kernels.transformers import reads_of
 from ..kernels.view_data import is_views, n_examples
@@ -276,9 +276,8 @@ def _is_mixed(X):
 
 def _reads(kernels, parts=False):
     """The set of `Kernel.reads` of the kernels on X as a whole, or, with `parts`, of kernels on columns too."""
-    several = isinstance(kernels, list | tuple) and not isinstance(kernels, KernelSpec)
     found = set()
-    for spec in kernels if several else [kernels]:
+    for spec in kernels if is_list(kernels) else [kernels]:
         with suppress(ValueError):  # `KernelList.from_spec` refuses other objects
             spec = as_spec(spec)
             if (parts or spec.columns is None) and isinstance(spec.kernel, Kernel):

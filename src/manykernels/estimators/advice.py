@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._callers import caller_line, caller_module, warn
 from ..kernels.new_data import LONGER, NewDataWarning, unequal, wordless
+from ..kernels.normalize import centred_matrix
 from ..kernels.rows import ids_of
 from ..kernels.tasks import split
 from ..kernels.view_data import n_examples
@@ -85,7 +86,7 @@ def effective_widths(bank, kernels, examples=MAX_EXAMPLES):
         theta[m] = 1.0
         K = bank.combined(theta, rows, rows, dtype=np.float64)
         K = K / (np.abs(K).max() or 1.0)  # squares of large values overflow
-        K = K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()
+        K = centred_matrix(K)
         own = float(np.sum(np.diag(K) ** 2))
         rest = float(np.sum(K**2)) - own
         ratio = max(rest / own - 1.0 / (size - 1), 0.0) if own > 0 else np.inf

@@ -26,7 +26,7 @@ from .. import regularizers
 from ..banks.dense import DenseBank
 from ..kernels.base import Kernel
 from ..kernels.metric import MetricKernel, slopes
-from ..kernels.spec import KernelSpec, as_spec
+from ..kernels.spec import KernelSpec, as_spec, specs_of
 from ..regularizers import Fixed
 from ..solvers import seed_of
 from .choose_c import (
@@ -58,7 +58,7 @@ def _specs(model):
     kernels = model.kernels
     if isinstance(kernels, Kernel | KernelSpec):
         return [as_spec(kernels)]
-    return [as_spec(one) for one in kernels] if isinstance(kernels, list | tuple) else []
+    return specs_of(kernels)
 
 
 def _asks(spec):

@@ -9,7 +9,7 @@ from sklearn.base import clone, is_classifier, is_outlier_detector
 from ..estimators.check_inputs import take_examples
 from ..kernels.features import LowRank
 from ..kernels.rows import check_rows
-from ..kernels.spec import KernelSpec, as_spec
+from ..kernels.spec import as_spec, is_list
 from ..kernels.view_data import n_examples
 from .tables import check_model
 
@@ -140,8 +140,7 @@ def approximation_error(model: Any, X: Any, y: Any = None, n: int = 2000, random
 
 def _exact(kernels):
     """The exact kernels of kernels of low rank."""
-    several = isinstance(kernels, list | tuple) and not isinstance(kernels, KernelSpec)
-    if not several:
+    if not is_list(kernels):
         return kernels.kernel if isinstance(kernels, LowRank) else kernels
     specs = [as_spec(spec) if _is_low_rank(spec) else spec for spec in kernels]
     return [

@@ -18,9 +18,11 @@ from ..estimators.plan import FitPlan, read_examples
 from ..estimators.shared_kernels import with_decisions
 from ..inner.systems import blas_for
 from ..kernels.auto import auto_kernels
+from ..kernels.normalize import centred_matrix
+from ..kernels.spec import specs_of
 from ..kernels.view_data import n_examples
 from ._adjustment import Adjustment, untied, without_kernels
-from .sources import columns_seen, mixed, seeing_only, specs_of, spreads, with_one_value
+from .sources import columns_seen, mixed, seeing_only, spreads, with_one_value
 from .tables import evenly
 
 MAX_ALIGNMENT_ENTRIES = 2**24  # of all kernel matrices that alignments compare
@@ -373,7 +375,7 @@ class Fold:
             return np.zeros(len(rows) ** 2)
         with blas_for(self.n_train, self.model.n_jobs):
             K = bank.combined(theta, rows, rows, dtype=np.float64)
-        return _normal(_off(K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()))
+        return _normal(_off(centred_matrix(K)))
 
 
 def _off(K):

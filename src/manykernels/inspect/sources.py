@@ -18,16 +18,11 @@ from ..estimators.check_inputs import take_examples
 from ..kernels.annotated import NamedMatrix
 from ..kernels.frames import is_frame, is_pandas, missing_entries
 from ..kernels.metric import MetricKernel
-from ..kernels.spec import KernelSpec, as_spec
+from ..kernels.spec import KernelSpec, specs_of
 from ..kernels.view_data import n_examples
 
 MIN_SHARED = 0.5  # of the columns of the smaller of two joined sources
 MAX_KERNEL_ROWS = 50  # with more kernels a table has no rows for single kernels
-
-
-def specs_of(kernels: Any) -> list[KernelSpec]:
-    """The specifications of the `kernels` of an estimator, [] if it has no list of them."""
-    return [as_spec(one) for one in kernels] if isinstance(kernels, list | tuple) else []
 
 
 def columns_seen(kernel_list: Any, d: int) -> list[frozenset[int]]:

@@ -222,12 +222,12 @@ def alignment(K: Any, L: Any, centered: bool = False) -> float:
         if L.shape[0] != K.shape[0]:
             raise ValueError(f"The targets have {L.shape[0]} entries, the kernel {K.shape[0]} examples.")
         if centered:
-            K, L = _centre(K), L - L.mean()
+            K, L = centred_matrix(K), L - L.mean()
         return _ratio(L @ K @ L, np.linalg.norm(K) * (L @ L))
     if K.shape != L.shape:
         raise ValueError(f"The kernels have different shapes {K.shape} and {L.shape}.")
     if centered:
-        K, L = _centre(K), _centre(L)
+        K, L = centred_matrix(K), centred_matrix(L)
     return _ratio(np.vdot(K, L), np.linalg.norm(K) * np.linalg.norm(L))
 
 
@@ -311,7 +311,8 @@ def cosines(grams):
     return np.divide(grams, size, out=np.zeros_like(grams), where=size > 0)
 
 
-def _centre(K):
+def centred_matrix(K):
+    """A matrix without the means of its rows and columns."""
     return K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()
 
 

@@ -50,6 +50,16 @@ class KernelSpec(NamedTuple):
     prior: float = 1.0
 
 
+def is_list(kernels):
+    """Whether several kernels are given, and not one as a tuple."""
+    return isinstance(kernels, list | tuple) and not isinstance(kernels, KernelSpec)
+
+
+def specs_of(kernels):
+    """The specifications of the `kernels` of an estimator, [] if it has no list of them."""
+    return [as_spec(one) for one in kernels] if is_list(kernels) else []
+
+
 def as_spec(spec):
     if not isinstance(spec, KernelSpec):
         spec = _from_tuple(spec) if isinstance(spec, tuple) else KernelSpec(None, spec)
@@ -98,8 +108,7 @@ def named_params(kernels: Any) -> dict[str, Any]:
 
 def named(kernels):
     """(name, kernel) of the specifications that have a name."""
-    several = isinstance(kernels, list | tuple) and not isinstance(kernels, KernelSpec)
-    return [(spec[0], _kernel(spec)) for spec in kernels if _has_name(spec)] if several else []
+    return [(spec[0], _kernel(spec)) for spec in kernels if _has_name(spec)] if is_list(kernels) else []
 
 
 def _kernel(spec):

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from .._parts import declared
 from .._state import tagged
 from .frames import check_entries
-from .spec import KernelSpec, as_spec
+from .spec import KernelSpec, as_spec, is_list
 from .stack import KernelStack
 
 ALL, SAME = -1, -2
@@ -82,7 +82,7 @@ def multi_task(kernels: Any, one_parameter: bool = False) -> list[KernelSpec]:
     """
     if isinstance(kernels, str):
         raise ValueError(f"kernels={kernels!r} must be a list of kernels: use multi_task(auto_kernels(X)).")
-    kernels = kernels if isinstance(kernels, list | tuple) and not isinstance(kernels, KernelSpec) else [kernels]
+    kernels = kernels if is_list(kernels) else [kernels]
     specs = [as_spec(kernel) for kernel in kernels]
     inner = Task("same") if one_parameter else Task("each")
     return [spec._replace(task=task) for spec in specs for task in (Task("shared"), inner)]
