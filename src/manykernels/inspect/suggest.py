@@ -157,7 +157,8 @@ def suggest(
         groups = None if groups is None else np.asarray(groups)[rows]
     target = type_of_target(y)
     if regression is None:
-        many = y.dtype.kind == "f" and len(np.unique(y)) > max(20, len(y) / 10)
+        values = np.asarray(y)
+        many = values.dtype.kind == "f" and len(np.unique(values)) > max(20, len(values) / 10)
         regression = target.startswith("continuous") or many
     real = bool(regression)
     scoring = "roc_auc" if scoring is None and target == "binary" and not real else scoring
