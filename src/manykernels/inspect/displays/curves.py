@@ -239,6 +239,7 @@ class PathDisplay(Display):
 
     def plot(self, ax: Any = None) -> Self:
         path, ax = self.path, self._panels(ax, (8.0, 3.8))[0, 0]
+        x: Any
         if self.against == "C":
             at, x, label = self.at, path.Cs, "C"
             label += f", at regularizer {_called(path.regularizers[at])}" * (len(path.regularizers) > 1)
