@@ -68,18 +68,6 @@ def test_exact_stores_give_the_kernels_themselves(kind, store, monkeypatch):
     np.testing.assert_allclose(found, np.einsum("mij,tj->tim", N, a), **size)
 
 
-@every_list
-def test_the_hashed_kernel_is_one_kernel_and_close_to_the_exact_one(kind):
-    both = strings(kind) + strings(kind, 12, seed=1)
-    bank, kernels = make(kind, "hash", both, normalize=None, memory_limit=2**18 * len(LISTS[kind][1]))
-    assert bank.bits == 14
-    for one, kernel in zip(np.eye(bank.M), kernels.kernels, strict=True):
-        K, exact = bank.block(np.arange(len(both)), one), kernel(both)
-        size = np.sqrt(np.outer(np.diag(exact), np.diag(exact)))
-        assert np.linalg.eigvalsh(K).min() > -1e-9 * np.trace(K)
-        assert np.abs(K - exact).mean() <= 2**-6 * size.mean()
-
-
 @pytest.mark.parametrize("kernel", [Spectrum(6), GappedKmer(5, 3), WeightedDegree(6), Mismatch(5, 1)], ids=repr)
 def test_the_error_of_hashing_has_the_mean_and_the_variance_that_are_stated(kernel):
     rng, apart = np.random.default_rng(0), ~np.eye(50, dtype=bool)

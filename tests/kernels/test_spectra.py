@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
@@ -126,33 +125,6 @@ def test_precomputed_beside_other_kernels_is_corrected(psd, tmp_path):
 def sides(m, size, rough=0.4):
     noise, objects = rng.standard_normal((m, m)), rng.standard_normal((m, 3))
     return (objects @ objects.T + rough * size * (noise + noise.T))[..., None]
-
-
-@pytest.mark.parametrize("psd", ["clip", "shift"])
-def test_sides_of_pairs_are_corrected_for_new_pairs_too(psd, tmp_path):
-    A, B = sides(14, 1.0), sides(11, 1.0)
-    old_a, old_b = np.arange(10), np.arange(8)
-    pairs = Pairs.grid(A, B)
-    known = (pairs.index[:, 0] < 10) & (pairs.index[:, 1] < 8)
-    fit = np.flatnonzero(known)[np.arange(80) % 3 > 0]  # with all ten and eight objects
-    target = rng.standard_normal(len(pairs))
-    model = MKLRegressor(Pairwise("precomputed", "precomputed", psd=psd), loss="squared", tol=1e-8)
-    fitted(model, pairs[fit], target[fit])
-    whole = []
-    for matrix, old in ((A[..., 0], old_a), (B[..., 0], old_b)):
-        inside, new = naive(matrix[np.ix_(old, old)], matrix[:, old], psd)
-        new = new.copy()
-        new[old] = inside
-        full = np.zeros_like(matrix)
-        full[:, old], full[old] = new, new.T
-        full[np.ix_(old, old)] = inside
-        whole.append(full[..., None])
-    other = MKLRegressor(Pairwise("precomputed", "precomputed"), loss="squared", tol=1e-8)
-    other.fit(Pairs(pairs.index[fit], *whole), target[fit])
-    np.testing.assert_allclose(model.predict(pairs), other.predict(Pairs(pairs.index, *whole)), atol=1e-5)
-    model.save(tmp_path / "pairs.mk")
-    np.testing.assert_array_equal(manykernels.load(tmp_path / "pairs.mk").predict(pairs), model.predict(pairs))
-    assert clone(model).kernels.get_params()["psd"] == psd
 
 
 @pytest.mark.parametrize("loss", ["squared", "hinge", pytest.param("logistic", marks=pytest.mark.slow)])

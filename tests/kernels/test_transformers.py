@@ -17,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
     MinMaxScaler,
-    OneHotEncoder,
     PowerTransformer,
     SplineTransformer,
     StandardScaler,
@@ -191,16 +190,6 @@ def test_a_scaler_of_a_weighted_constant_column_says_nothing_of_roots():
         warnings.simplefilter("error", RuntimeWarning)
         model = MKLClassifier(kernels).fit(X, A[:, 0] > 0, sample_weight=w)
     assert np.isfinite(model.decision_function(X)).all()
-
-
-def test_a_column_transformer_sees_the_names():
-    frame = pd.DataFrame({"age": A[:, 0], "sex": SEX})
-    made = make_column_transformer((StandardScaler(), ["age"]), (OneHotEncoder(), ["sex"]))
-    model = fit([("all", made, RBF(gamma=0.5))], frame)
-    hand = clone(made).fit_transform(frame)
-    np.testing.assert_allclose(
-        model.decision_function(frame), fit([RBF(gamma=0.5)], hand).decision_function(hand), atol=1e-6
-    )
 
 
 class Bad(TransformerMixin, BaseEstimator):

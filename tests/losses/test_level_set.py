@@ -42,16 +42,6 @@ def test_a_level_set_is_a_one_class_svm_scaled_by_its_offset(X):
     assert_array_equal(level.support_, one.support_)
 
 
-def test_level_sets_take_sparse_regularizers_and_weights(X):
-    model = MKLOneClass(KERNELS, formulation="level_set", regularizer=LpSum(1), C=5.0).fit(X)  # one_class refuses it
-    assert model.duality_gap_ <= model.tol
-    weight = np.arange(55) % 3
-    rows = np.repeat(np.arange(55), weight)
-    weighted = MKLOneClass(KERNELS, regularizer=2, formulation="level_set", tol=1e-8).fit(X, sample_weight=weight)
-    copied = MKLOneClass(KERNELS, regularizer=2, formulation="level_set", tol=1e-8).fit(X[rows])
-    assert_allclose(weighted.score_samples(X), copied.score_samples(X), atol=1e-5)
-
-
 def test_svdd_is_the_smallest_ball(X):
     nu = 0.2
     model = MKLOneClass(KERNELS[:2], regularizer=2, formulation="svdd", nu=nu, normalize="spherical", tol=1e-8).fit(X)
