@@ -42,28 +42,16 @@ WEIGHTS = {  # Ω(θ) as a penalty and constraints on an explicit θ ≥ 0, by t
     "Wedge": lambda o, t: (0.5 * cp.sum(t), [cp.diff(t) <= 0]),
 }
 
-BLOCKS = {  # a penalty in the norms ‖f_m‖ and its constraints, and the weights that belong to the norms
-    "BlockElasticNet": (
-        lambda o, n: ((1 - o.lam) * cp.sum(n) + o.lam / 2 * cp.sum_squares(n), []),
-        lambda o, n: n / ((1 - o.lam) + o.lam * n) if o.lam < 1 else np.ones_like(n),
-    ),
-    "Fixed": (
-        lambda o, n: (cp.sum(cp.multiply(0.5 / o.weights, cp.square(n))), []),
-        lambda o, n: o.weights,
-    ),
-    "BlockNorm": (
-        lambda o, n: _squared_norm(n, o.q, 1.0),
-        lambda o, n: np.sum(n**o.q) ** ((o.q - 2) / o.q) * np.maximum(n, 1e-12) ** (2 - o.q),
-    ),
-    "BlockSum": (
-        lambda o, n: (cp.sum(powers(n, o.q)) / o.q, []),
-        lambda o, n: np.maximum(n, 1e-12) ** (2 - o.q),
-    ),
+BLOCKS = {  # a penalty in the norms ‖f_m‖ and its constraints
+    "BlockElasticNet": lambda o, n: ((1 - o.lam) * cp.sum(n) + o.lam / 2 * cp.sum_squares(n), []),
+    "Fixed": lambda o, n: (cp.sum(cp.multiply(0.5 / o.weights, cp.square(n))), []),
+    "BlockNorm": lambda o, n: _squared_norm(n, o.q, 1.0),
+    "BlockSum": lambda o, n: (cp.sum(powers(n, o.q)) / o.q, []),
 }
 
 
 def solve_conic(Ks, y, loss, p, C=1.0, intercept=True, sample_weight=None, nu=0.5, covariates=None, **params):
-    """min C Σ w V(y, f + b) + ½ Σ_m ‖f_m‖²/θ_m + Ω(θ) over f_m, b, θ: the objective, theta, f = Σ f_m and b.
+    """min C Σ w V(y, f + b) + ½ Σ_m ‖f_m‖²/θ_m + Ω(θ) over f_m, b, θ: the objective, and theta where p is a number.
 
     p is a number, for ‖θ‖_p ≤ 1, or a regularizer that WEIGHTS or BLOCKS knows; f_m = L_m β_m with K_m = L_m L_mᵀ.
     Y of shape (T, n) shares θ among T outputs. For one_class, C w is w/(ν Σw) and + b is added; level_set has no b.
@@ -77,7 +65,8 @@ def solve_conic(Ks, y, loss, p, C=1.0, intercept=True, sample_weight=None, nu=0.
     betas = [cp.Variable((L.shape[1], T)) for L in factors]
     f = sum(L @ beta for L, beta in zip(factors, betas, strict=True))  # (n, T)
     b = cp.Variable((1, T))
-    penalty, constraints, theta = _penalty(p, betas)
+    norms = cp.hstack([cp.norm(beta, "fro") for beta in betas])
+    penalty, constraints = _penalty(p, betas, norms)
     level = 0 if loss in COUPLED else np.ones((n, 1)) @ b
     if covariates is not None:
         w = cp.Variable((covariates.shape[1], T))
@@ -92,9 +81,8 @@ def solve_conic(Ks, y, loss, p, C=1.0, intercept=True, sample_weight=None, nu=0.
         constraints = [*constraints, b == 0]
     problem = cp.Problem(cp.Minimize(risk + extra + penalty), constraints)
     prove(problem, use_quad_obj=loss != "ranking")  # power cones beside many squares: cones alone are more precise
-    shape = (lambda v: v) if np.ndim(y) == 2 else (lambda v: v[0])
-    found = {"objective": problem.value, "theta": theta(), "f": shape(f.value.T), "b": shape(b.value[0])}
-    return found if covariates is None else found | {"w": shape(w.value.T)}
+    found = {"objective": problem.value} | ({"theta": _lp_weights(norms.value, p)} if isinstance(p, Real) else {})
+    return found if covariates is None else found | {"w": w.value.T if np.ndim(y) == 2 else w.value[:, 0]}
 
 
 def cox(y, c, f, ties="efron"):
@@ -133,21 +121,18 @@ def ranking(y, c, f):
 COUPLED = {"cox": cox, "ranking": ranking}
 
 
-def _penalty(p, betas):
-    """½ Σ ‖f_m‖²/θ_m + Ω(θ), its constraints, and a function that tells θ afterwards."""
-    norms = cp.hstack([cp.norm(beta, "fro") for beta in betas])
+def _penalty(p, betas, norms):
+    """½ Σ ‖f_m‖²/θ_m + Ω(θ), and its constraints."""
     name = type(p).__name__
     if isinstance(p, Real) or name == "LpNorm":  # the weights are minimised out: ½ ‖norms‖_r² with r = 2p/(p + 1)
         p = p if isinstance(p, Real) else p.p
-        penalty, constraints = _squared_norm(norms, 2.0 if p == np.inf else 2 * p / (p + 1), 1.0)
-        return penalty, constraints, lambda: _lp_weights(norms.value, p)
+        return _squared_norm(norms, 2.0 if p == np.inf else 2 * p / (p + 1), 1.0)
     if name in BLOCKS:
-        build, weights = BLOCKS[name]
-        return *build(p, norms), lambda: weights(p, norms.value)
+        return BLOCKS[name](p, norms)
     theta, ratios = cp.Variable(len(betas), nonneg=True), cp.Variable(len(betas))  # ‖f_m‖²/θ_m, also where both are 0
     omega, constraints = WEIGHTS[name](p, theta)
     above = [cp.quad_over_lin(beta, theta[m]) <= ratios[m] for m, beta in enumerate(betas)]
-    return cp.sum(ratios) / 2 + omega, [*constraints, *above], lambda: np.maximum(theta.value, 0.0)
+    return cp.sum(ratios) / 2 + omega, [*constraints, *above]
 
 
 def _lp_weights(norms, p):
