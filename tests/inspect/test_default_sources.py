@@ -5,7 +5,7 @@ import pytest
 
 from manykernels import MKLClassifier, Views
 from manykernels.inspect import relevance
-from manykernels.inspect.sources import column_sources, default_sources, is_table
+from manykernels.inspect.sources import column_sources, default_sources
 from manykernels.kernels import RBF, KernelList, Linear, On
 
 X = np.random.default_rng(0).normal(size=(40, 12))
@@ -40,7 +40,7 @@ def test_kernels_of_the_same_data_are_a_source_and_shared_columns_are_sources_th
     kernels, data, expected = CASES[case]
     chosen = KernelList.from_spec(kernels, data)
     usual = default_sources(chosen, chosen.names)
-    columns = column_sources(data, chosen, usual) if is_table(data) else {}
+    columns = column_sources(data, chosen, usual) if isinstance(data, np.ndarray) else {}
     assert {name: list(own) for name, own in (columns or usual).items()} == expected
 
 
