@@ -29,10 +29,6 @@ GAPS.loc[::9, "sex"] = None
 ALL_COLUMNS = [f"all columns, {kind} {g}" for kind in ("RBF", "Laplacian") for g in ("0.3", "1", "3")]
 
 
-def kinds(specs):
-    return [type(spec.kernel).__name__ for spec in specs]
-
-
 @pytest.mark.parametrize("make", [lambda X: X, pl.from_pandas], ids=["pandas", "polars"])
 def test_a_mixed_table_with_gaps_is_learned_from_and_it_is_said_how(make):
     model = MKLClassifier(C=1.0).fit(make(GAPS), y)
