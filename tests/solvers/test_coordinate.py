@@ -22,48 +22,32 @@ from manykernels.solvers.coordinate import VisitedOutput
 from manykernels.strings import (
     WeightedDegree,
     degree_kernels,
-    degree_position_kernels,
     position_kernels,
 )  # fmt: skip
-from problems import costs
-
-LISTS = {
-    "degrees": degree_kernels(7),
-    "positions": position_kernels(24, 7, block=5),
-    "both": degree_position_kernels(24, 7, block=6),
-    "one": [("wd", WeightedDegree(7))],
-}
 
 
-def strings(n=60, seed=0, length=24, unknown=True):
+def strings(unknown=True):
     """Strings that share words, some twice, some with an N."""
-    rng = np.random.default_rng(seed)
-    S = ["".join(row) for row in rng.choice(list("ACGT"), p=[0.5, 0.2, 0.2, 0.1], size=(n, length))]
+    rng = np.random.default_rng(0)
+    S = ["".join(row) for row in rng.choice(list("ACGT"), p=[0.5, 0.2, 0.2, 0.1], size=(60, 24))]
     S[1] = S[0]
     if unknown:
         S[2], S[3] = S[2][:7] + "N" + S[2][8:], S[4][:20] + "NNNN"
     return S
 
 
-def problem_pair(loss, regularizer, intercept=True, n=150, T=1, seed=0):
+def problem_pair(loss, n=150):
     """The same problem on explicit features and on matrices."""
-    X, y = make_splice(n, length=41, positives=0.3, random_state=seed)
-    loss = losses.get(loss)
-    y = y.astype(float)
-    if loss.targets == "real":
-        y = y + 0.3 * np.random.default_rng(seed).normal(size=n)
-    Y = np.stack([y, -y, np.roll(y, 1)][:T])
+    X, y = make_splice(n, length=41, positives=0.3, random_state=0)
     kernels = KernelList.from_spec(degree_kernels(6), X)
-    bank = DegreeBank.from_list(kernels, X, n_jobs=2)
-    S = np.stack([k(X) for k in kernels.kernels], axis=2)
-    c = costs(loss, n, 1.0)
-    return (Problem(b, Y, loss, regularizer, c, intercept) for b in (bank, DenseBank(S)))
+    banks = DegreeBank.from_list(kernels, X, n_jobs=2), DenseBank(np.stack([k(X) for k in kernels.kernels], axis=2))
+    return (Problem(bank, y.astype(float), losses.get(loss), LpNorm(2)) for bank in banks)
 
 
 @pytest.mark.parametrize("n", [60, 200])
 def test_examples_without_cost_change_nothing(n):
     """Few examples are one block, of those that can move."""
-    explicit, dense = problem_pair("hinge", LpNorm(2), n=n)
+    explicit, dense = problem_pair("hinge", n)
     costs = np.where(np.arange(n) % 3, 1.0, 0.0)
     explicit, dense = (Problem(p.bank, p.Y, p.loss, p.regularizer, costs) for p in (explicit, dense))
     one, two = solve(explicit, "coordinate", tol=1e-7), solve(dense, "newton", tol=1e-8)
@@ -103,7 +87,7 @@ def test_a_kernel_without_variance_is_named_and_has_no_weight():
 
 def test_a_memory_limit_makes_the_table_smaller():
     S = strings()
-    kernels = KernelList.from_spec(LISTS["degrees"], S)
+    kernels = KernelList.from_spec(degree_kernels(7), S)
     assert DegreeBank.from_list(kernels, S, memory_limit=4 * 24 * 4 * 90).direct == 3
 
 
@@ -128,7 +112,7 @@ def test_small_costs_that_leave_no_example_between_its_bounds_lose_nothing(C, p)
 
 def test_the_multiplier_of_the_sum_is_found_on_the_way():
     """At fixed weights the passes alone, without a repair, bring Σa to its total: b rises where Σa is too large."""
-    explicit, _ = problem_pair("squared_hinge", LpNorm(2))
+    explicit, _ = problem_pair("squared_hinge")
     theta = explicit.regularizer.start(explicit.bank.M)
     side = VisitedOutput(explicit, explicit.Y[0], explicit.c[0], np.zeros(150), 0.0, None)
     rng = np.random.default_rng(0)
@@ -186,7 +170,7 @@ def test_the_minimum_of_cuts_and_an_entropy_is_certified(lam, count):
 
 def test_what_is_moved_onto_its_sum_has_no_excess():
     """A stale excess would pull at every later visit."""
-    explicit, _ = problem_pair("squared_hinge", LpNorm(2))
+    explicit, _ = problem_pair("squared_hinge")
     theta = explicit.regularizer.start(explicit.bank.M)
     side = VisitedOutput(explicit, explicit.Y[0], explicit.c[0], np.zeros(150), 0.0, None)
     for rows in np.split(np.random.default_rng(0).permutation(150), 5):
