@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_integer
+from .._validation import check_integer, check_number
 from ..sequences import Sequences
 from ..sequences.alphabet import DNA
 
@@ -173,8 +173,7 @@ def _cut(shares):
 def _counts(n, positives):
     if int(n) != n or n < 1:
         raise ValueError(f"n={n}: give a whole number of examples, at least 1")
-    if not 0 <= positives <= 1:
-        raise ValueError(f"positives={positives}: give a share between 0 and 1")
+    check_number("positives", positives, 0, 1, "both")
     least = 1 if 0 < positives < 1 and n > 1 else 0
     return int(n), min(max(round(n * positives), least), int(n) - least)
 
@@ -195,8 +194,7 @@ def _model(length, site, strength):
     site = length * 60 // 141 if site is None else site
     if not 0 <= site <= length - 2:
         raise ValueError(f"site={site}, length={length}: the AG must lie inside, 0 <= site <= length - 2")
-    if not 0 <= strength <= 1:
-        raise ValueError(f"strength={strength}: give a number between 0 and 1")
+    check_number("strength", strength, 0, 1, "both")
     background = np.array(BACKGROUND) / 1000
     tables = [background, *_codons(background)]
     plans, shares = [], []

@@ -138,7 +138,7 @@ def find_motifs(
     letters = Letters(codes, total, size, opposite, window)
     chance = Chance(codes, letters.background, opposite)
     found: list[Motif] = []
-    counts = {1: 0, -1: 0}
+    n_seqlets = 0
     for sign in (1, -1):
         letters.sign = sign
         sums = window_sums(sign * total, lengths, window)
@@ -148,14 +148,14 @@ def find_motifs(
             groups = find_groups(letters, seqlets, few, max_motifs)
             motifs = [_motif(letters, group, chance, sign, X.alphabet.letters) for group in groups]
             motifs = [one for one in motifs if one.e_value <= LARGEST_E and one.width >= window // 2]
-            counts[sign] = len(seqlets.row)
             if motifs:
                 break
         found += motifs
+        n_seqlets += len(seqlets.row)
     found.sort(key=lambda motif: -abs(motif.contribution.sum()))
     kinds = {name: [motif for motif in found if motif.name == name] for name in ("motif", "repeat")}
     named = [motif.named(f"{name}{k}") for name, own in kinds.items() for k, motif in enumerate(own, 1)]
-    return Motifs(named, X.alphabet.letters, letters.background, len(X), counts[1] + counts[-1], opposite is not None)
+    return Motifs(named, X.alphabet.letters, letters.background, len(X), n_seqlets, opposite is not None)
 
 
 def _motif(letters, group, chance, sign, alphabet):

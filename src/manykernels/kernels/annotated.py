@@ -52,6 +52,12 @@ def is_annotated(data: Any) -> bool:
     return is_several(data) or anndata is not None and isinstance(data, anndata.AnnData)
 
 
+def check_annotated(data: Any) -> None:
+    """A ValueError unless `data` is an AnnData or a MuData."""
+    if not is_annotated(data):
+        raise ValueError(f"data is a {type(data).__name__}: give an AnnData or a MuData.")
+
+
 def read_annotated(X: Any, *columns: Any, order: Mapping[str, Any] = MappingProxyType({})) -> tuple[Any, ...]:
     """(X as `Views`, the columns of obs that are given by their names); all unchanged if X is no AnnData or MuData.
 
@@ -87,8 +93,7 @@ def as_views(
     obs: Iterable[str] = (), order: Mapping[str, Any] = MappingProxyType({}),
 ) -> Views:  # fmt: skip
     """The `Views` of an AnnData or a MuData; `manykernels.omics.views` documents the parameters."""
-    if not is_annotated(data):
-        raise ValueError(f"data is a {type(data).__name__}: give an AnnData or a MuData.")
+    check_annotated(data)
     several = _modalities(data, modalities)
     if isinstance(layer, Mapping) and not set(layer) <= set(several):
         raise ValueError(f"layer={dict(layer)} names modalities that are not taken: they are {list(several)}.")

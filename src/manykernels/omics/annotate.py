@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.annotated import as_views, is_annotated, obs_columns
+from ..kernels.annotated import as_views, check_annotated, obs_columns
 from ..kernels.rows import check_rows
 from ..kernels.views import Views
 
@@ -90,8 +90,7 @@ def annotate(data: Any, model: Any, *, X: Any = None, relevance: Any = None, key
     import pandas as pd
     from sklearn.utils.validation import check_is_fitted
 
-    if not is_annotated(data):
-        raise ValueError(f"data is a {type(data).__name__}: give an AnnData or a MuData.")
+    check_annotated(data)
     check_is_fitted(model)
     X = data if X is None else X
     check_rows(X, data=data)
