@@ -208,11 +208,15 @@ class Fold:
         return spreads(specs_of(self.model.kernels), self.kernel_list, self.given[0], range(self.M))
 
     def _solve(self, k, bank, warm):
-        with blas_for(self.n_train, self.model.n_jobs):
+        with self._blas():
             found = self.plan.solve_part(k, bank, warm)
         if found.interrupted:
             raise KeyboardInterrupt
         return found
+
+    def _blas(self):
+        """The threads of BLAS for work on the training examples."""
+        return blas_for(self.n_train, self.model.n_jobs)
 
     def _machine(self, solutions):
         a = np.concatenate([s.a for s in solutions])
@@ -244,7 +248,7 @@ class Fold:
         """Σ_m f_m + b of each machine at the held-out examples, (n_test, T); machines share the kernel values."""
         T = len(machines[0].b)
         a, theta, b = (np.concatenate([m[part] for m in machines]) for part in range(3))
-        with blas_for(self.n_train, self.model.n_jobs):
+        with self._blas():
             f = self.plan.decide(a, theta, b, self._X_read)
         return f.reshape(len(machines), T, -1).swapaxes(1, 2)
 
@@ -305,12 +309,12 @@ class Fold:
 
     def decide(self, plan, a, theta, X):
         """Σ_m f_m at the examples X, (n, T), for the kernels of a plan."""
-        with blas_for(self.n_train, self.model.n_jobs):
+        with self._blas():
             return plan.decide(a, theta, np.zeros(len(a)), plan.read(self.model, X)).T
 
     def parts(self, machine):
         """The part of each kernel in the decisions of a machine at the held-out examples, (T, n_test, M)."""
-        with blas_for(self.n_train, self.model.n_jobs):
+        with self._blas():
             return self.plan.decision_parts(machine.a, machine.theta, self._X_read)
 
     @cached_property
@@ -373,7 +377,7 @@ class Fold:
         theta[: self.M] = bank.usable[: self.M] & wanted
         if not theta.any():
             return np.zeros(len(rows) ** 2)
-        with blas_for(self.n_train, self.model.n_jobs):
+        with self._blas():
             K = bank.combined(theta, rows, rows, dtype=np.float64)
         return _normal(_off(centred_matrix(K)))
 

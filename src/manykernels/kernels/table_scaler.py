@@ -177,8 +177,7 @@ def days(column: np.ndarray, name: Any = "") -> np.ndarray:
     """
     if column.dtype.kind != "M":
         found = np.full(len(column), "NaT", "datetime64[us]")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # NumPy's, of zones
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # NumPy's, of zones
             for k in np.flatnonzero(~(missing_entries(column) | are_missing_texts(column))):
                 with suppress(ValueError):
                     found[k] = column[k] if _DATE.match(str(column[k])) else "NaT"
