@@ -232,6 +232,8 @@ def test_unequal_lengths_are_refused_where_places_matter(kernel):
         (ms.Spectrum((0, 1)), "k=0"),
         (ms.Spectrum((1, 2, 3)), r"k=\(1, 2, 3\)"),
         (ms.Spectrum(2, start="a"), "start='a'"),
+        (ms.Spectrum(2, start=30, stop=10), "start=30 of Spectrum is not below stop=10"),
+        (ms.Spectrum(2, start=-3, stop=0), "start=-3 of Spectrum is not below stop=0"),
         (ms.Spectrum(2, counts="log"), "counts='log'.*'sqrt'"),
         (ms.Spectrum(32), "shorter words"),
         (ms.GappedKmer(3, 4), "k=4"),

@@ -65,6 +65,11 @@ def test_wrong_tables_are_refused():
         Precomputed()(Precomputed.table(K, new=True))
     with pytest.raises(ValueError, match="do not begin with the number"):
         Precomputed()(POINTS)
+    ids = [f"p{i}" for i in range(30)]
+    train = pd.DataFrame(K[:30, :30], ids, ids)
+    model = MKLClassifier([("k", Precomputed(), "k")], C=1.0).fit({"k": Precomputed.table(train)}, y[OLD])
+    with pytest.raises(ValueError, match="columns of fit in another order, 'p29', 'p28'"):  # without 'number'
+        model.predict({"k": Precomputed.table(train[ids[::-1]], new=True)})
     rows, new = Precomputed.table(K[:30, :30]), Precomputed.table(K[30:, :30], new=True)
     model = MKLClassifier([Precomputed()], normalize="spherical").fit(rows, y[OLD])
     with pytest.raises(ValueError, match="spherical"):

@@ -27,6 +27,16 @@ def test_only_whole_numbers_each_once_without_a_gap_are_those_of_rows(values, ki
     assert found.kind == kind
 
 
+@pytest.mark.parametrize("first, kind", [("2024-01-01", "other dates"), (None, "numbers")])
+@pytest.mark.parametrize("form", [int, float, str, object])
+def test_numbers_are_dates_if_each_is_one(first, kind, form):
+    """Days such as 20240301 were numbers, with a leap of 8870 between two years."""
+    days = pd.date_range(first or "2024-01-01", periods=N, freq="13D").strftime("%Y%m%d").to_numpy(object).astype(int)
+    days[-1] = days[-1] if first else 20230229
+    (found,) = describe([("x", days.astype(form))])
+    assert found.kind == kind
+
+
 @pytest.mark.parametrize("gaps, kind", [(20, "numbers"), (35, "numbers"), (37, "empty")])
 def test_a_column_is_empty_if_more_than_nine_tenths_of_all_rows_are(gaps, kind):
     column = np.r_[np.full(gaps, np.nan), np.random.default_rng(1).normal(size=N - gaps)]

@@ -169,6 +169,7 @@ def test_a_plain_file_with_a_compressed_name_is_read(write, suffix):
         ("@a\nACGT\n+\nIIII\n@b\nACG\n", "FASTQ.*truncated.*'@b'"),
         ("@a\nACGT\n+\nIII\n", "FASTQ.*as many qualities as letters.*'@a'"),
         ("@a\nACGT\n>b\nACGT\n", "FASTQ.*'@a'"),
+        (">a\rACGT\r>b\rAC\r", "its lines end with CR alone: write it anew"),
     ],
     ids=repr,
 )

@@ -196,9 +196,15 @@ def test_the_alphabet_that_fits_is_suggested_first(text, alphabet, other):
 
 
 def test_no_alphabet_is_suggested_where_none_fits():
-    for text in ("AC-T", "MU", "A中"):
+    for text in ("AC!T", "A中", "ACGTACGTACGE"):  # a sequence of bases is no protein
         with pytest.raises(ValueError, match=r"'dna' \(ACGTN\); unknown='ignore'"):
             Sequences.encode([text])
+
+
+def test_the_policy_that_reads_a_letter_is_suggested_before_the_one_that_reads_all():
+    for text, alphabet in (("AC-T", "dna"), ("ACGRACGTAC", "dna"), ("MKVLB", "protein")):
+        with pytest.raises(ValueError, match=r"\); unknown='ambiguous' lets .*; unknown='ignore'"):
+            Sequences.encode([text], alphabet)
 
 
 def test_unknown_letters_are_found_in_every_input_kind():

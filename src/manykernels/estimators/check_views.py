@@ -231,7 +231,8 @@ def check_columns(X, known, needs):
         strange, lost = [n for n in names if n not in set(wanted)], [n for n in wanted if n not in set(names)]
         wrong = [f"has {listed(strange)}, which fit did not have"] * bool(strange)
         wrong += [f"lacks {listed(lost)}"] * bool(lost)
-        said = ", and ".join(wrong) or f"has the {what} of fit in another order, {listed(names)}"
+        moved = [name for name, before in zip(names, wanted, strict=False) if name != before]
+        said = ", and ".join(wrong) or f"has the {what} of fit in another order, {listed(moved)}"
         before = f"add or rename {what}, then " if lost else ""
         known_as = f"model.view_feature_names_in_[{view!r}]"
         known_as = known_as if isinstance(_names(table)[0], str) else f"list(map(int, {known_as}))"

@@ -104,7 +104,7 @@ def read_variants(path: str | PathLike[str], format: str | None = None) -> Varia
     Variants
         A site with several alternative alleles becomes several variants, "rs1:A" and "rs1:T"; an id that is missing
         becomes chrom:pos:ref:alt. `skipped` names symbolic alleles (<DEL>, breakends), "*" (the letter is deleted
-        by another variant), sites without an alternative, and other letters than A, C, G, T and N.
+        by another variant), sites without an alternative, alternatives with N, and other letters than A, C, G and T.
 
     Examples
     --------
@@ -153,6 +153,8 @@ def _unusable(ref, alt, format):
         return "allele *" if alt == "*" else "without an alternative"
     if alt.startswith("<") or set(alt) & set("[]"):
         return "symbolic allele"
+    if "N" in alt.upper():
+        return "alternative with N"
     none = {"-"} if format != "vcf" else set()
     if any(allele not in none and not set(allele.upper()) <= set("ACGTN") or not allele for allele in (ref, alt)):
         return "letters other than A, C, G, T and N"

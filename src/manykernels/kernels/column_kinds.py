@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ MAX_UNITS = 3  # behind the numbers of a column
 MAX_CODES = 10  # different whole numbers in a column of texts, which are categories
 MIN_REPEATED_SHARE = 0.25  # of the words in texts, but for words of all texts, that other texts have as well
 MIN_RESIDUES = 20  # of half of the proteins, which are no categories then even if they repeat
+MIN_DATES, FIRST_DATE, LAST_DATE = 5, 19000101, 21001231  # of numbers such as 20240301: different ones, and their range
+OTHER_DATES = "other dates", "dates in another form than 2024-03-01"
 MIN_ROWS_FOR_ROW_NUMBERS = 20  # with fewer rows, consecutive whole numbers count as numbers
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
 CODE, THOUSANDS = re.compile(r"\s*0\d+\s*"), re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
@@ -115,9 +118,19 @@ def _kind_of_numbers(x, n, dates=False):
     different = 1 + np.count_nonzero(x[1:] != x[:-1])
     if different == 1:
         return "constant", "one value only"
+    if different >= MIN_DATES and not dates and _are_dates(x):
+        return OTHER_DATES
     if n >= MIN_ROWS_FOR_ROW_NUMBERS and different == n and x[-1] - x[0] == n - 1 and (x % 1 == 0).all():
         return ("days of rows", "days that count the rows") if dates else ("rows", "numbers of the rows")
     return "dates" if dates else "numbers", ""
+
+
+def _are_dates(x):
+    """Whether all numbers (n,), which ascend, are dates such as 20240301."""
+    with suppress(ValueError):
+        known = x[0] >= FIRST_DATE and x[-1] <= LAST_DATE
+        return known and all(datetime.strptime(f"{date:.10g}", "%Y%m%d") for date in np.unique(x).tolist())
+    return False
 
 
 def _kind_of_sequences(items):
@@ -164,7 +177,7 @@ def _kind_of_texts(texts, n, letters):
     if sum(map(bool, map(_DATE.match, known))) > 0.8 * len(known):
         with suppress(ValueError):
             return _kind_of_numbers(days(np.array(known, object)), n, dates=True)
-        return "other dates", "dates in another form than 2024-03-01"
+        return OTHER_DATES
     spaced = sum(" " in text.strip() for text in texts)
     if different == size and not spaced:
         return "ids", f"{different} different texts, one a row as ids are"

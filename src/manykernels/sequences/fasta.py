@@ -77,6 +77,8 @@ def chunks(file, size):
 def _is_fastq(data):
     if data.startswith(b"BAM\x01"):
         raise UnknownFormat("it is BAM")
+    if b"\r" in data and b"\n" not in data:
+        raise UnknownFormat(r"its lines end with CR alone: write it anew, tr '\r' '\n' < old > new")
     if data[:1] not in (b">", b"@", b"#"):
         raise UnknownFormat(f"it begins with {data[:1].decode('latin-1')!r}")
     return data[:1] == b"@"
@@ -234,7 +236,9 @@ def _next(found, path, count):
             f"{path} is truncated: the compressed data break off ({count} records were read); fetch it again"
         ) from None
     except UnknownFormat as error:
-        raise ValueError(f"{path} is neither FASTA nor FASTQ: it must begin with '>' or '@' ({error})") from None
+        raise ValueError(
+            f"{path} is neither FASTA nor FASTQ: it must begin with '>' or '@', and lines must end with LF ({error})"
+        ) from None
     except TooMuch:
         raise ValueError(
             f"{path} unpacks to more bytes than the limit ({count} records were read): if you trust it, give "

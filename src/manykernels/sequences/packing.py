@@ -11,6 +11,7 @@ from .alphabet import DNA, INVALID_CODE, PROTEIN, fitting
 TEXT = (str, bytes, bytearray)
 SEQUENCES_PER_BLOCK = 8192
 MOST_STRANGE = 0.05  # share of letters that the alphabet lacks, in the sequences of a model
+MOST_KNOWN = 0.9  # share of the letters of a sequence that the alphabet has, for no advice to take another
 MIN_BASES = 100  # letters, all of them bases, that are hardly of a protein
 
 
@@ -131,9 +132,12 @@ class Packer:
     def refuse(self, letter, at, offsets, letters=None):
         i, name, position = self._place(at, offsets)
         cure = "unknown='ignore' reads it as a letter that matches nothing"
-        others = [] if letters is None else fitting(letters[offsets[i] : offsets[i + 1]])
-        if others:
-            cure = f"alphabet={others[0]!r} has all letters of this sequence; {cure}"
+        if letters is not None:
+            own = letters[offsets[i] : offsets[i + 1]]
+            if (others := fitting(own)) and np.mean(self.table[own] >= 0) < MOST_KNOWN:
+                cure = f"alphabet={others[0]!r} has all letters of this sequence; {cure}"
+            elif self.alphabet.table("ambiguous")[letters[at]] >= 0:
+                cure = f"unknown='ambiguous' lets letters for several bases or residues and gaps match nothing; {cure}"
         if self.alphabet.size == 256:
             cure = "encode the strings first: s.encode('utf-8')"
         raise ValueError(

@@ -367,7 +367,12 @@ def products(F, G):
 
 
 def window(kernel):
-    """A ValueError if start or stop is neither an integer nor None."""
+    """A ValueError if start or stop is neither an integer nor None, or if no letter is between them."""
     for name, value in (("start", kernel.start), ("stop", kernel.stop)):
         if value is not None:
             integer(kernel, name, low=-(2**62), value=value)
+    if not range(2**62)[kernel.start : kernel.stop]:  # whatever the lengths
+        raise ValueError(
+            f"start={kernel.start} of {type(kernel).__name__} is not below stop={kernel.stop}, so that it sees no "
+            "letter: give a larger stop, or stop=None for the end."
+        )
