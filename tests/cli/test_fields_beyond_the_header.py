@@ -90,9 +90,9 @@ def test_a_file_of_latin_letters_is_told_to_be_utf_8(kind, head):
     assert "save it as UTF-8" in refused(f"fit d.{kind} -t y -C 1 -o m.mk")
 
 
-@pytest.mark.parametrize("marks", ["?", "-", "NA"])
-def test_a_mark_among_targets_is_a_missing_one_and_no_class(marks):
-    rows = [f"{row},{y}" for row, y in zip(ROWS, Y, strict=True)]
+@pytest.mark.parametrize("marks, names", [("?", "01"), ("-", "01"), ("NA", "01"), ("?", ("well", "sick"))])
+def test_a_mark_among_targets_is_a_missing_one_and_no_class(marks, names):
+    rows = [f"{row},{names[y]}" for row, y in zip(ROWS, Y, strict=True)]
     write(Path("d.csv"), "a,b,c,y", [f"{ROWS[0]},{marks}", *rows[1:]])
     found = done("fit d.csv -t y -C 1 -o m.mk")
     assert "'y' is missing in 1 of" in found.stderr and "2 different values" in found.stderr
@@ -103,6 +103,12 @@ def test_decimal_commas_of_a_target_are_read_and_said():
     found = done("fit d.csv -t y -C 1 -o m.mk")
     assert "'y' has decimal commas" in found.stderr and "regression" in found.stderr
     assert "'y' has decimal commas" in done("score m.mk d.csv").stderr
+
+
+def test_numbers_of_rows_are_used_for_want_of_other_columns_and_said():
+    write(Path("d.csv"), "pid,age,y", [f"{k},{X[k, 0]},{Y[k]}" for k in range(N)])
+    said = done("fit d.csv -t y --adjust age -C 1 -o m.mk").stderr
+    assert "used 'pid' for want of others (numbers of the rows" in said and "is left out" not in said
 
 
 def test_files_of_a_folder_that_are_not_read_are_named():

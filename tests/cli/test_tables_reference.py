@@ -115,6 +115,9 @@ def test_targets_are_those_of_the_fit_the_named_or_the_only_other_column(capsys)
     assert target_of(model, frame, None).tolist() == ["1", "2"] * 5
     assert target_of(model, frame, "x").tolist() == [1.0, 2.0] * 5 and capsys.readouterr().err == ""
     model.target_name_ = "elsewhere"
+    with pytest.raises(Wrong, match=r"lack the column 'elsewhere' of the fit: add it, or name .*\('y'\)"):
+        target_of(model, frame[["x", "y"]], None)
+    del model.target_name_
     assert target_of(model, frame[["x", "y"]], None).name == "y"
     assert capsys.readouterr().err == "target: 'y', the only column that the model does not use.\n"
     with pytest.raises(Wrong, match=r"name the column to compare with \('c', 'y', 'z'\)"):

@@ -174,7 +174,10 @@ def test_digits_as_texts_are_categories_and_nullable_numbers_are_numbers():
     (np.ones(N), "no column that varies"),
     (np.zeros((N, 0)), "no columns"),
     (Z.assign(seen=pd.Timestamp("2020")), "'seen' holds dates or durations, and numbers need a unit"),
-], ids=range(7))  # fmt: skip
+    (Z.assign(seen=[f"2020-{1 + k // 28}-{1 + k % 28}" for k in range(N)]), "'seen' has 90 levels in 90 examples"),
+    (Z.assign(sex=["", *Z.sex[1:]]), "'sex' has the level '', which looks like a missing value"),
+    (2.0, "covariates=2.0 is no column"),
+], ids=range(10))  # fmt: skip
 def test_bad_covariates_get_a_sentence_with_the_cure(given, says):
     with pytest.raises(ValueError, match=says):
         MKLClassifier(KERNELS, C=1.0).fit(X, CLASS, covariates=given)
@@ -223,7 +226,7 @@ def test_levels_are_in_the_order_of_their_values_and_at_most_a_hundred():
     digits = np.array(["10", "9", "2", "9"] * 2)  # codes, as they repeat
     assert check_covariates(digits, 8, np.ones(8)).columns == {"z0": ["10", "2", "9"]}
     many = [f"{k:03}" for k in range(101)]
-    assert len(check_covariates({"c": np.array(many[:100])}, 100, np.ones(100)).names) == 99
+    assert len(check_covariates({"c": np.array(many[:100] * 2)}, 200, np.ones(200)).names) == 99
     with pytest.raises(ValueError, match="'c' has 101 levels, more than 100: give numbers, or merge levels"):
         check_covariates({"c": np.array(many)}, 101, np.ones(101))
 

@@ -39,11 +39,13 @@ TWO = [("g", RBF(gamma=0.1)), ("l", Linear())]
 
 REFUSED = {
     "gap": (lambda: fitted([RBF(gamma=0.05)], GAP), "NaN in column 'stage'"),
-    "gap in a target": (lambda: MKLRegressor([RBF(gamma=1)]).fit(PLAIN, GAP), "y contains NaN"),
+    "gap in a target": (lambda: MKLRegressor([RBF(gamma=1)]).fit(PLAIN, GAP), "y has 1 missing values"),
     "weights": (lambda: fitted(TWO, regularizer=Fixed(WEIGHTS)), "weights has labels .'l', 'g', .* are not matched"),
     "prior": (lambda: fitted(TWO, regularizer=WeightedLpNorm(1.5, WEIGHTS)), "weights has labels"),
     "metric": (lambda: RBF(gamma=1, metric=WEIGHTS)(PLAIN[["a", "b"]]), "metric has labels"),
     "strata": (lambda: STRATA.score(PLAIN, survival_targets(Y, TIMES)), "3 strata, .* give strata, or y ="),
+    "gap in classes": (lambda: relevance(MKLClassifier(TWO), PLAIN, [None, *"01" * 19, "1"]), "y has 1 missing values"),
+    "short groups": (lambda: relevance(MKLClassifier(TWO), PLAIN, Y, groups=Y[1:]), "groups has 39 entries, and X 40"),
     "mask of Views": (lambda: Views({"a": PLAIN})[MASK], "the mask of 19 entries would be lost"),
     "Views in Views": (lambda: Views({"a": Views({"x": PLAIN})}), "views.'a'. is a Views"),
     "groups": (lambda: relevance(MKLClassifier(TWO), PLAIN, Y, groups=np.c_[Y, Y]), "groups has 2 axes"),

@@ -94,10 +94,10 @@ LABELS = [
     (np.ones(N), r"one class only \(1.0\).*at least two"),
     (np.c_[Y, 1 - Y, Y + 1], r"\(60, 3\).*MultiOutputClassifier"),
     (np.c_[Y, Y, 0 * Y], r"same label .* in the columns \[2\]: drop them"), (np.zeros((N, 2, 2)), "give one target"),
-    (np.where(Y, None, "a"), r"[0-9]+ missing values \(None\)"), (np.where(Y, "b", None).tolist(), "missing values"),
-    (np.where(Y, "b", np.array(np.nan, object)), r"[0-9]+ missing values \(nan\): leave these examples out"),
-    (np.where(Y, "b", np.array(np.nan, object)).tolist(), r"[0-9]+ missing values \(nan\)"),
-    (np.where(Y, np.nan, 1.0), "NaN"), (X[:, 0], "continuous"), (Y[:50], "one target per example"),
+    (np.where(Y, None, "a"), r"[0-9]+ missing values"), (np.where(Y, "b", None).tolist(), "missing values"),
+    (np.where(Y, "b", np.array(np.nan, object)), r"[0-9]+ missing values: leave these examples out"),
+    (np.where(Y, "b", np.array(np.nan, object)).tolist(), r"[0-9]+ missing values"),
+    (np.where(Y, np.nan, 1.0), "missing values"), (X[:, 0], "continuous"), (Y[:50], "y has 50 entries, and X 60 rows"),
     (objects(Y, "a"), "y mixes values of type int, str: give all of one type"),
     (np.array([b"u", b"v"])[Y], "y holds bytes: give texts"), (objects(TEXTS, b"u"), "y holds bytes: give texts"),
     (np.array([{1}, {2}])[Y], "y holds values of type set: give texts or numbers"),
@@ -109,7 +109,7 @@ LABELS = [
 ]  # fmt: skip
 NUMBERS = [
     (X[:, :2, None], r"\(60, 2, 1\): give one target"), (np.where(Y, None, 1.0), "missing"), (X[:, 0] + 1j, "complex"),
-    (changed(X[:, 0], 3, np.nan), "NaN"), (changed(X[:, 0], 3, np.inf), "infinity"),
+    (changed(X[:, 0], 3, np.nan), "y has 1 missing values: leave"), (changed(X[:, 0], 3, np.inf), "infinity"),
     ([object()] * N, "y holds values of type object: give numbers"), (iter(Y), "can be read only once"),
     (np.array(["a", "b"])[Y], "y has 'a' in row ., which is not a number"),
     (objects(X[:, 0], "nan"), "y has 'nan' in row 3"),
@@ -218,7 +218,7 @@ PARAMETERS = [  # of MKLClassifier
     *((dict(kernels="precomputed", X=stack), words) for stack, words in (
         (changed(STACK, (0, 1, 1), 5.0), "symmetric.*kernel 1"), (changed(STACK, (3, 2, 1), np.nan), "NaN"),
         (STACK[:, :50], "square"), (STACK[:, :, 0], "np.stack"), (STACK[:, :, :0], "(?i)no kernel"),
-        (STACK[:50, :50], "one target per example"), (MATRICES, r"first axis.*KernelStack\(X\)"),
+        (STACK[:50, :50], "y has 60 entries, and X 50 rows"), (MATRICES, r"first axis.*KernelStack\(X\)"),
         (list(MATRICES), r"first axis.*KernelStack\(X\)"), (STACK + 0j, "complex"),
         (np.full((N, N, 1), "a"), "type <U1"),
         (np.stack([X @ X.T, DISTANCES], axis=2), r"'kernel 1' of X is 0 on its diagonal and not elsewhere, .* np\.exp"),

@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score, train_test_split
 
 from manykernels import (
@@ -360,10 +362,16 @@ def test_X_with_masks_or_clocks_is_refused(kind):
         lambda: MKLClassifier("precomputed").fit(square[..., None], y), lambda: MKLClassifier().fit(bad, y),
     ]  # fmt: skip
     if kind != "objects":
-        calls += [lambda: known.fit(views, y), lambda: known.fit(Views(views), y), lambda: known.predict(views)]
+        calls += [lambda: known.fit(views, y), lambda: clone(known).fit(Views(views), y)]
+        calls = [lambda: known.predict(views), *calls]
     for call in calls:
         with pytest.raises(ValueError, match="mask of" if kind == "masked" else "holds (dates|times)|entries of type"):
             call()
+    if kind != "objects":
+        with pytest.raises(ValueError):
+            known.fit(views, y)
+        with pytest.raises(NotFittedError):  # what is left of a fit that failed is no model
+            known.predict(X)
 
 
 def test_polars_has_the_same_door():

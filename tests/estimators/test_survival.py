@@ -55,7 +55,7 @@ BAD = {
     "words of events": (survival_targets, (["yes", "no"], [1, 2]), "event holds .*'yes'"),
     "words of times": (survival_targets, ([1, 0], ["soon", "2"]), "time holds .*'soon'"),
     "strata in rows": (survival_targets, ([1, 0], [1, 2], [[1], [2]]), "is not a column"),
-    "a name of strata": (survival_targets, ([1, 0], [1, 2], "site"), "strata='site' is not a column"),
+    "a name of strata": (survival_targets, ([1, 0], [1, 2], "site"), "strata is not a column"),
     "missing strata": (survival_targets, ([1, 0], [1, 2], ["u", None]), "strata has 1 missing"),
     "few strata": (survival_targets, ([1, 0, 1], [1, 2, 3], [1, 2]), r"\[2, 3\] entries"),
     "order": (FIT, (CLINICAL, np.column_stack([TIME, EVENT])), r"y\[:, ::-1\]"),

@@ -368,7 +368,7 @@ def test_the_room_is_what_the_active_examples_double_to_within_the_limit(monkeyp
         for least, most, room in ((5, 90, 25), (40, 90, 40), (5, 30, 23), (5, 7, 0), (60, 50, 43)):
             monkeypatch.setattr(driver, "MIN_ACTIVE", least)
             run.options = replace(run.options, max_active=most)
-            assert run._room(small, SimpleNamespace(a=a)) == room
+            assert run._room(small, SimpleNamespace(a=a, support=np.flatnonzero(a.any(axis=0)))) == room
 
 
 def test_what_the_busiest_worker_leaves_of_the_time_of_its_answers_is_communication(monkeypatch):

@@ -59,8 +59,10 @@ def _suggest_columns(frame, sequences, hint):
         if column.strings:
             say_taken(frame, column.name, column.strings)
     say(f"{chosen}.{hint}")
+    if not any(column.kind in USED_KINDS for column in columns):
+        say(auto_table.note(columns))
     for kind, cure in CURES.items():
-        for why in dict.fromkeys(column.why for column in columns if column.kind == kind):
+        for why in dict.fromkeys(column.why for column in auto_table.usable(columns) if column.kind == kind):
             names = [column.name for column in columns if column.why == why]
             say(f"{listed(names)} {'is' if len(names) == 1 else 'are'} left out ({why}): {cure}.")
     placed, said = [(spec, _names(frame, sources, spec.columns)) for spec in specs], set()

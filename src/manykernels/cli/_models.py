@@ -184,8 +184,11 @@ def without_marks(y):
     parted = [entry for entry in rest if "," in entry]
     commas = not all(map(THOUSANDS.fullmatch, parted)) and not any("." in entry for entry in rest)
     plain = [entry.replace(",", ".") if commas else entry for entry in rest]
-    if is_number(y) or not (marks.any() or commas) or not all(map(is_number_text, plain)):
+    if is_number(y) or not (marks.any() or commas):
         return y
+    if not all(map(is_number_text, plain)):
+        asked = y.astype(str).str.strip() == "?"
+        return y.mask(asked) if y[~asked].nunique() > 1 else y
     y = y.mask(marks)
     if commas:
         say(f"{y.name!r} has decimal commas: {parted[0]} is read as {parted[0].replace(',', '.')}.")
@@ -282,7 +285,7 @@ def target_of(model: Any, frame: Any, target: str | None) -> Any:
             f"the data lack the column {known!r} of the fit: add it, or name" if known else "--target is missing: name"
         )
         others = unused(model, frame)
-        if len(others) != 1:
+        if len(others) != 1 or known:
             some = f" ({', '.join(map(repr, others[:8]))})" * bool(others)
             raise Wrong(f"{asked} the column to compare with{some}.")
         target = others[0]

@@ -60,6 +60,9 @@ class Checks(BaseEstimator):
 
     _usual_normalization = "multiplicative"
 
+    def __sklearn_is_fitted__(self):
+        return not vars(self).keys().isdisjoint(("predictor_", "best_estimator_"))
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         precomputed = is_precomputed(self)
@@ -109,10 +112,18 @@ class Checks(BaseEstimator):
     def _check_data(self, X, y, sample_weight, task, covariates=None, strata=None, groups=None):
         """The `Examples` of a fit, a search or a path, whose Y are still the user's targets; records the features of X.
 
-        It forgets the fit before.
+        It forgets the fit before, unless a check fails.
         """
-        for name in [name for name in vars(self) if name[-1] == "_" or name == "_square"]:
+        before = {name: value for name, value in vars(self).items() if name[-1] == "_" or name == "_square"}
+        for name in before:
             delattr(self, name)
+        try:
+            return self._examples(X, y, sample_weight, task, covariates, strata, groups)
+        except Exception:
+            vars(self).update(before)
+            raise
+
+    def _examples(self, X, y, sample_weight, task, covariates, strata, groups):
         own = dict(sample_weight=sample_weight, task=task, strata=strata, groups=groups)
         X, y, covariates, sample_weight, task, strata, _ = open_annotated(X, y, covariates, **own)
         y = self._check_y(y) if strata is None else self._check_y(y, strata)

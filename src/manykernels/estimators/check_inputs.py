@@ -19,13 +19,12 @@ from ..kernels.frames import (
     is_frame,
     is_pandas,
     listed,
-    missing_entries,
     not_numeric,
     values,
     without_na,
 )
 from ..kernels.rows import check_rows, ids_of
-from ..kernels.view_data import checked_view, is_views
+from ..kernels.view_data import checked_view, is_views, n_examples
 from ..kernels.views import Views
 
 BLANKS = {"", "na", "n/a", "nan", "<na>", "<nan>"}  # labels of no class, in any case
@@ -101,6 +100,9 @@ def open_annotated(X, y, covariates, order=MappingProxyType({}), **columns):
     check_rows(X, y=y, covariates=covariates, **columns)
     covariates = obs_columns(X, covariates)
     X, y, *opened = read_annotated(X, y, *columns.values(), order=order)
+    groups = dict(zip(columns, opened, strict=False)).get("groups")
+    if groups is not None and len(groups) != n_examples(X):
+        raise ValueError(f"groups has {len(groups)} entries, and X {n_examples(X)} rows: give one group per example.")
     return X, y, covariates, *opened
 
 
@@ -116,12 +118,7 @@ def checked_targets(y, numeric):
             "one field, such as y['time']."
         )
     given = np.asarray(y, object) if isinstance(y, list | tuple) else labels  # NumPy writes NaN beside texts as a text
-    missing = given[missing_entries(given)] if given.dtype == object else ()
-    if len(missing):
-        raise ValueError(
-            f"y has {len(missing)} missing values ({shown(missing[0])}): leave these examples out of X and y."
-        )
-    check_entries("y", labels)  # of a frame
+    check_entries("y", given)
     _check_types(labels, numeric)
     if labels.ndim > 2:
         raise ValueError(f"y has shape {labels.shape}: give one target per example, (n,), or T of them, (n, T).")

@@ -20,10 +20,11 @@ from ..kernels.column_kinds import describe, is_number_text
 from ..kernels.frames import check_entries, check_names, is_frame, listed, missing_entries, to_numbers
 from ..regularizers import Regularizer
 from ..weighting import Uniform
-from .check_inputs import optional, refuse_iterator, to_host
+from .check_inputs import BLANKS, optional, refuse_iterator, to_host
 
 ALIKE = 1e-9  # of its norm: a column this near to a combination of the others says nothing new
 MAX_LEVELS = 100
+FEW_LEVELS = 10  # are allowed in any number of examples
 MAX_SIZE = 1e100
 
 
@@ -63,6 +64,9 @@ def check_covariates(given: Any, n: int, weight: np.ndarray) -> Covariates:
     if isinstance(given, Covariates):
         return given
     table = _columns(given, n)
+    for name, (values, levels) in table.items():
+        if levels is not None:
+            _check_levels(name, list(dict.fromkeys(values.tolist())), n)
     columns = {name: levels for name, (_, levels) in table.items()}
     found = {name: z for column, (values, levels) in table.items() for name, z in _numbers(column, values, levels)}
     names = _new(found, weight > 0)
@@ -136,6 +140,8 @@ def _columns(given, n):
     elif not isinstance(given, dict):
         name = getattr(given, "name", None)  # of a column of pandas or polars
         array = given if name is not None else np.asarray(to_host(given)[0])
+        if not array.ndim:
+            raise ValueError(f"covariates={shown(given)} is no column: give a value per example, (n,) or (n, q).")
         array = array[:, None] if array.ndim == 1 and name is None else array
         given = {name: given} if name is not None else {f"z{j}": column for j, column in enumerate(array.T)}
     table = {str(name): _column(str(name), column, n) for name, column in given.items()}
@@ -175,6 +181,21 @@ def _column(name, column, n):
                 f"covariates: {name!r} has {len(levels)} levels, more than {MAX_LEVELS}: give numbers, or merge levels."
             )
     return values, levels
+
+
+def _check_levels(name, levels, n):
+    """A ValueError if a level looks like a missing value, or there are so many that they fit any target."""
+    blank = [level for level in levels if isinstance(level, str) and level.strip().lower() in BLANKS]
+    if blank:
+        raise ValueError(
+            f"covariates: {name!r} has the level {blank[0]!r}, which looks like a missing value: leave these examples "
+            "out, or give the level another name."
+        )
+    if len(levels) > max(n // 2, FEW_LEVELS):
+        raise ValueError(
+            f"covariates: {name!r} has {len(levels)} levels in {n} examples, which fit any target: give numbers (of "
+            "days, for dates), merge levels, or leave it out."
+        )
 
 
 def _numbers(name, values, levels):

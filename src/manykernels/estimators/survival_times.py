@@ -49,7 +49,7 @@ def survival_targets(event: ArrayLike, time: ArrayLike, strata: ArrayLike | None
     if strata is not None:
         labels = np.asarray(strata)
         if labels.ndim != 1:
-            raise ValueError(f"strata={strata!r} is not a column: give the stratum of every example, (n,).")
+            raise ValueError(f"strata is not a column, its shape is {labels.shape}: give a stratum per example.")
         parts.append(("stratum", object if labels.dtype.kind in "OUST" else labels.dtype, labels))
     lengths = {len(values) for _, _, values in parts}
     if len(lengths) > 1:

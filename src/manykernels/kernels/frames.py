@@ -16,7 +16,7 @@ _CLOCKS = {  # types by name, so that pandas need not be imported
     "NaTType", "Period", "Timedelta", "Timestamp", "date", "datetime", "datetime64", "time", "timedelta", "timedelta64",
 }  # fmt: skip
 # arguments that have an entry for every example
-_COMPLETE = "groups", "sample_weight", "task", "task_Y", "train_task", "event", "time", "strata"
+_COMPLETE = "y", "groups", "sample_weight", "task", "task_Y", "train_task", "event", "time", "strata"
 
 
 def len_(X: Any) -> int:
@@ -237,6 +237,11 @@ def check_masks(name: str, value: Any) -> None:
             check_masks(f"{name}[{k}]", one)
 
 
+def _as_given(value, listed):
+    """The entries of a list, an array or a frame as an array, without a change of missing ones."""
+    return values(value) if is_frame(value) else np.asarray(value, object if listed else None)
+
+
 def check_entries(name: str, value: Any, dates: bool = False) -> None:
     """The same, for huge integers, complex numbers, NaT, arguments that must be complete, and weights that are texts.
 
@@ -258,7 +263,7 @@ def check_entries(name: str, value: Any, dates: bool = False) -> None:
     if (kind == "c" or kinds & {"complex", "complex128"}) and not name.startswith("X"):
         raise ValueError(f"{name} holds complex numbers: give real numbers (Complex data not supported).")
     needed = clocks or name in _COMPLETE and value is not None
-    if needed and (lost := int(missing_entries(np.asarray(value, object if listed else None)).sum())):
+    if needed and (lost := int(missing_entries(_as_given(value, listed)).sum())):
         raise ValueError(f"{name} has {lost} missing values: leave these examples out of X and {name}.")
     texts = kinds & {"str", "str_"}
     if name == "groups" and texts and kinds - texts:

@@ -37,7 +37,7 @@ def choose_for(
 
     `auto_kernels` says which. The columns may be the `rest` of a table, beside its sources.
     """
-    columns = columns if rest else _usable(columns)
+    columns = columns if rest else usable(columns)
     numbers, categories, dates = (_of_kind(columns, kind) for kind in USED_KINDS[:3])
     together, most = sorted(numbers + categories + dates), most_kernels(n, memory_limit)
     groups, specs, said = _grouped(columns, numbers, most), [], []
@@ -136,7 +136,7 @@ def _add_words(specs, said, columns, names):
         )
 
 
-def _usable(columns):
+def usable(columns: Sequence[ColumnFacts]) -> Sequence[ColumnFacts]:
     """The columns; those that count the rows are used if there are no others."""
     if any(column.kind in USED_KINDS for column in columns):
         return columns
@@ -154,7 +154,10 @@ def left_out(columns: Sequence[ColumnFacts], most: int = 5) -> list[str]:
 
 def note(columns: Sequence[ColumnFacts]) -> str:
     """What a user should know of the columns: those left out, and decimal commas; "" if there are none."""
-    said, commas = left_out(_usable(columns), MAX_NAMES), [column.name for column in columns if column.commas]
+    used, commas = usable(columns), [column.name for column in columns if column.commas]
+    alone = [one for one, other in zip(columns, used, strict=True) if one.kind != other.kind]
+    said = left_out(used, MAX_NAMES)
+    said += [f"used {one.name!r} for want of others ({one.why}: leave it out if they are ids)" for one in alone]
     said += [f"read the commas in {listed(commas, MAX_NAMES)} as decimal points"] * bool(commas)
     return f'kernels="auto" has {"; ".join(said)}. List the kernels yourself to use columns otherwise.' if said else ""
 
