@@ -1,12 +1,10 @@
-"""python -m benchmarks.compiling [TASK ...]: what numba compiles in ten everyday tasks on an empty cache.
+"""python -m benchmarks.compiling ["two classes" ...]: what numba compiles in ten everyday tasks on an empty cache.
 
-The tasks, with defaults where nothing is said: a fit and a prediction of two classes, of several classes, and of
-numbers; the fit of digits, and their prediction by the saved model; two views; risks of an event, and one class; a fit
-of DNA, its prediction by the saved model, and gapped words of DNA of unequal lengths. Each runs in a process of its
-own, after the tasks that save its model; all share a cache that is empty at first, as on the machine of a new user.
-
-The table shows for each task the compiled functions, the signatures among them, the processor seconds of compiling, and
-the processor seconds of the whole process, import included. Counts do not depend on the load of the machine.
+Each task of `TASKS` runs in a process of its own, with default settings where it says nothing else. All share a cache
+that is empty at first, as on the machine of a new user, so that a task finds what the tasks before have compiled. The
+table shows the functions that were compiled, with those of numba; the signatures, more than functions where a function
+was compiled for several types; the processor seconds of compiling; and those of the whole process, import included.
+Counts do not depend on the load of the machine.
 """
 
 import json
@@ -18,15 +16,44 @@ from collections import Counter
 from pathlib import Path
 from time import process_time, thread_time
 
-LETTERS = 60
-SEQUENCES = 200
+TASKS = {
+    "two classes": "X, y = table('breast_cancer'); mk.MKLClassifier().fit(X, y).predict(X)",
+    "several classes": "X, y = table('wine'); mk.MKLClassifier().fit(X, y).predict(X)",
+    "regression": "X, y = table('diabetes'); mk.MKLRegressor().fit(X, y).predict(X)",
+    "digits": "X, y = table('digits'); mk.MKLClassifier(C=1.0).fit(X, y).save('digits.mk')",
+    "digits, new": "X, y = table('digits'); mk.load('digits.mk').predict(X)",
+    "two views": "X, y = table('breast_cancer'); views = {'a': X[:, :10], 'b': X[:, 10:]}\n"
+    "mk.MKLClassifier().fit(views, y).predict(views)",
+    "survival, one class": "X, y = table('wine'); times = np.exp(np.random.default_rng(0).normal(X[:, 0]))\n"
+    "mk.MKLSurvival(C=1.0).fit(X, mk.survival_targets(y > 0, times)).predict(X)\n"
+    "mk.MKLOneClass().fit(X).predict(X)",
+    "DNA": "X, y = dna(60, 60); mk.MKLClassifier(C=1.0).fit(X, y).save('dna.mk')",
+    "DNA, new": "X, y = dna(60, 60); mk.load('dna.mk').predict(X)",
+    "gapped words": "X, y = dna(60, 120); gkm = mk.strings.GappedKmer(10, 6)\n"
+    "mk.MKLClassifier([gkm], C=1.0).fit(X, y).predict(X)",
+}
 TITLES = "functions", "signatures", "s of compiling", "s in all"
 
 
-class Finder:
-    """Listens to numba from the first import of a loop on: `found` has (function, types), `seconds` those of compiling.
+def table(name):
+    from sklearn import datasets
 
-    A function that another one calls is compiled within it, and its seconds count once.
+    return getattr(datasets, f"load_{name}")(return_X_y=True)
+
+
+def dna(shortest, longest, n=200):
+    """n texts, half of which have a TATA box at place 20, and their classes."""
+    import numpy as np
+
+    rng, y = np.random.default_rng(0), np.arange(n) % 2
+    texts = ["".join(rng.choice(list("ACGT"), rng.integers(shortest, longest + 1))) for _ in y]
+    return [f"{text[:20]}TATAAT{text[26:]}" if k else text for text, k in zip(texts, y, strict=True)], y
+
+
+class Finder:
+    """Listens to numba from the first import of a loop on, for `found` [(function, types)] and `seconds` of compiling.
+
+    A task that needs no loop loads no numba. A function is compiled within the one that calls it: seconds count once.
     """
 
     found: list = []
@@ -55,129 +82,40 @@ class Finder:
             cls.seconds += thread_time() - began
 
 
-def two_classes():
-    fit_and_predict("load_breast_cancer")
-
-
-def several_classes():
-    fit_and_predict("load_wine")
-
-
-def numbers():
-    fit_and_predict("load_diabetes", "MKLRegressor")
-
-
-def digits():
-    fit_and_predict("load_digits", saved="digits.mk", C=1.0)
-
-
-def digits_predicted():
-    from sklearn.datasets import load_digits
-
-    import manykernels as mk
-
-    mk.load("digits.mk").predict(load_digits().data)
-
-
-def views():
-    from sklearn.datasets import load_breast_cancer
-
-    import manykernels as mk
-
-    X, y = load_breast_cancer(return_X_y=True)
-    data = {"first": X[:, :10], "second": X[:, 10:]}
-    mk.MKLClassifier().fit(data, y).predict(data)
-
-
-def survival_and_one_class():
-    import numpy as np
-    from sklearn.datasets import load_wine
-
-    import manykernels as mk
-
-    X, rng = load_wine().data, np.random.default_rng(0)
-    time = rng.exponential(np.exp(X[:, 0] - X[:, 0].mean()))
-    targets = mk.survival_targets(rng.random(len(X)) < 0.7, time)
-    mk.MKLSurvival(C=1.0).fit(X, targets).predict(X)
-    mk.MKLOneClass().fit(X).predict(X)
-
-
-def dna():
-    import manykernels as mk
-
-    X, y = sequences(LETTERS, LETTERS)
-    mk.MKLClassifier(C=1.0).fit(X, y).save("dna.mk")
-
-
-def dna_predicted():
-    import manykernels as mk
-
-    mk.load("dna.mk").predict(sequences(LETTERS, LETTERS)[0])
-
-
-def gapped_words():
-    import manykernels as mk
-
-    X, y = sequences(LETTERS, 2 * LETTERS)
-    mk.MKLClassifier([mk.strings.GappedKmer()], C=1.0).fit(X, y).predict(X)
-
-
-TASKS = (two_classes, several_classes, numbers, digits, digits_predicted, views, survival_and_one_class, dna,
-         dna_predicted, gapped_words)  # fmt: skip
-
-
-def fit_and_predict(data, estimator="MKLClassifier", saved=None, **settings):
-    from sklearn import datasets
-
-    import manykernels as mk
-
-    X, y = getattr(datasets, data)(return_X_y=True)
-    model = getattr(mk, estimator)(**settings).fit(X, y)
-    model.save(saved) if saved else model.predict(X)
-
-
-def sequences(shortest, longest):
-    """DNA (texts), half of which has a word at some place, and its classes."""
-    import numpy as np
-
-    rng = np.random.default_rng(0)
-    texts = ["".join(rng.choice(list("ACGT"), rng.integers(shortest, longest + 1))) for _ in range(SEQUENCES)]
-    y = np.arange(SEQUENCES) % 2
-    return [f"{text[:20]}TATAAT{text[26:]}" if k else text for text, k in zip(texts, y, strict=True)], y
-
-
-def compiled(tasks=TASKS):
-    """{task: (functions as (name, types), seconds of compiling, seconds)} in processes that share an empty cache."""
-    found, home = {}, Path(__file__).parents[1]
-    with tempfile.TemporaryDirectory() as folder:
-        paths = os.pathsep.join([str(home), str(home / "src"), os.environ.get("PYTHONPATH", "")])
-        env = os.environ | {"NUMBA_CACHE_DIR": folder, "PYTHONPATH": paths}
-        for task in tasks:
-            call = [sys.executable, "-m", "benchmarks.compiling", "--listen", task.__name__]
-            told = subprocess.run(call, cwd=folder, env=env, check=True, capture_output=True, text=True).stdout
-            found[task.__name__] = json.loads(told.splitlines()[-1])
-    return found
-
-
-def listen(name):
-    """Run a task, and print its line of `compiled` as JSON."""
+def run(task):
+    """Runs a task, and prints as JSON ([(function, types)], seconds of compiling, seconds)."""
     sys.meta_path.insert(0, Finder)
-    globals()[name]()
+    import numpy as np
+
+    import manykernels as mk
+
+    exec(TASKS[task], {"np": np, "mk": mk, "table": table, "dna": dna})
     print(json.dumps((Finder.found, Finder.seconds, process_time())))
 
 
+def compiled(tasks=TASKS):
+    """Yields (task, [(function, types)], seconds of compiling, seconds); processes share a cache, empty at first."""
+    home = Path(__file__).parents[1]
+    path = os.pathsep.join([str(home), str(home / "src"), os.environ.get("PYTHONPATH", "")])
+    with tempfile.TemporaryDirectory() as folder:
+        env = os.environ | {"NUMBA_CACHE_DIR": folder, "PYTHONPATH": path, "MANYKERNELS_NO_CACHE": "0"}
+        for task in tasks:
+            call = [sys.executable, "-m", "benchmarks.compiling", "--run", task]
+            told = subprocess.run(call, cwd=folder, env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
+            yield task, *json.loads(told.splitlines()[-1])
+
+
 def main():
-    if sys.argv[1:2] == ["--listen"]:
-        listen(sys.argv[2])
+    if sys.argv[1:2] == ["--run"]:
+        run(sys.argv[2])
         return
-    chosen = [task for task in TASKS if task.__name__ in sys.argv[1:]] or TASKS
     total = Counter()
-    print(f"{'':<24}" + "".join(f"{title:>16}" for title in TITLES))
-    for name, (functions, seconds, whole) in compiled(chosen).items():
-        row = dict(zip(TITLES, (len({n for n, _ in functions}), len(functions), seconds, whole), strict=True))
+    print(" " * 20 + "".join(f"{title:>16}" for title in TITLES))
+    for task, found, *seconds in compiled(sys.argv[1:] or TASKS):
+        row = Counter(dict(zip(TITLES, (len({name for name, _ in found}), len(found), *seconds), strict=True)))
         total.update(row)
-        print(f"{name:<24}" + "".join(f"{value:>16.4g}" for value in row.values()))
-    print(f"{'all':<24}" + "".join(f"{value:>16.4g}" for value in total.values()))
+        print(f"{task:<20}" + "".join(f"{row[title]:>16.4g}" for title in TITLES), flush=True)
+    print(f"{'all':<20}" + "".join(f"{total[title]:>16.4g}" for title in TITLES))
 
 
 if __name__ == "__main__":

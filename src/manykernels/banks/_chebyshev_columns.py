@@ -7,6 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from ._plain_loops import multiply, values
+
 MAX_FACTOR_RATIO = 2.0  # of the factors of one kernel: errors of a series rise with its square
 FEATURES_PER_PRODUCT = 512
 
@@ -92,7 +94,7 @@ class SmoothColumns:
     @staticmethod
     def buffers(T, rows, cols, itemsize):
         """Bytes of the features of one thread in a tile, for columns with up to 64 nodes."""
-        return FEATURES_PER_PRODUCT * (itemsize * (T * rows + cols) + 2 * max(rows, cols))
+        return FEATURES_PER_PRODUCT * (itemsize * (T * rows + cols) + 8 * (2 * rows + cols))
 
     def append(self, group, chosen, left, right, weights, shift, middle, half, p):
         """Adds a column: its sides, and Σ_m weights_tm (k_m(x, y) − shift_m) of the chosen kernels by p nodes."""
@@ -116,36 +118,46 @@ class SmoothColumns:
         """Adds all columns to a tile (T, rows, cols)."""
         from ..loops.elementwise import features
 
-        (T, n_rows, n_cols), width = total.shape, max(self.node[high] - self.node[low] for low, high in self.parts)
-        A, B = np.empty((T, width, n_rows), total.dtype), np.empty((width, n_cols), total.dtype)
+        T, width = len(total), max(self.node[high] - self.node[low] for low, high in self.parts)
+        A = np.empty((T, width, total.shape[1]), total.dtype)
+        E, B = (np.empty((width, n)) for n in total.shape[1:])  # in float64, as the columns: one compiled loop
         for low, high in self.parts:
-            node, entry = self.node[low : high + 1], self.entry[low : high + 1]
-            filled, span = node[-1] - node[0], (self.middle[low:high], self.half[low:high], node - node[0])
-            features(np.ascontiguousarray(self.right[low:high, cols]), *span, self.cores[:0], entry, B[None])
-            features(np.ascontiguousarray(self.left[low:high, rows]), *span, self.cores, entry, A)
+            node, sizes = self.node[low : high + 1] - self.node[low], np.diff(self.node[low : high + 1])
+            span, filled = (self.middle[low:high], self.half[low:high], node), node[-1]
+            features(np.array(self.left[low:high, rows], float, order="C"), *span, E)
+            features(np.array(self.right[low:high, cols], float, order="C"), *span, B)
+            for p in np.unique(sizes):  # few: the columns with p nodes are multiplied at once
+                at = np.flatnonzero(sizes == p)
+                lines, entries = (x[at][:, None] + np.arange(y) for x, y in ((node, p), (self.entry[low:high], p * p)))
+                cores = self.cores[:, entries].reshape(T, at.size, p, p)
+                A[:, lines] = cores.swapaxes(2, 3) @ E[lines]
+            right = B[:filled].astype(total.dtype, copy=False)
             for sums, a in zip(total, A, strict=True):
-                sums += a[:filled].T @ B[:filled]
+                sums += a[:filled].T @ right
 
 
 def _core(group, chosen, weights, shift, middle, half, p):
     """C_t (T, p, p) with Σ_m weights_tm (k_m(x, y) − shift_m) = Σ_kl C_tkl T_k(x) T_l(y)."""
-    from ..loops.elementwise import combine
-
     B, transform = _between_nodes(group, middle, half, p)
-    sums, none = np.zeros((len(weights), p, p)), np.empty((0, 0))
-    forms = *_forms(group, chosen), shift.astype(float)
-    for w, one in zip(weights, sums, strict=True):
-        combine(B, *forms, np.repeat(w[:, None], p, axis=1), none, one)
+    sums = np.zeros((len(weights), p, p))
+    for m, form in enumerate(zip(*_forms(group, chosen), strict=True)):
+        sums += weights[:, m, None, None] * (values(B, *form) - shift[m])
     return transform @ sums @ transform.T
+
+
+def _chebyshev(x, middle, half, p):
+    """T_k((x_i − middle) / half) for k < p, (p, n) float64."""
+    T = np.ones((p, x.size))
+    T[1:2] = (x.astype(float) - middle) / half
+    for k in range(2, p):
+        T[k] = 2.0 * T[1] * T[k - 1] - T[k - 2]
+    return T
 
 
 def column_products(group, left, right, chosen, vectors, middle, half, sizes, at, out):
     """Writes the products with smooth kernels of one column to out (T, kernels, n), kernel m of the chosen at at[m]."""
-    from ..loops.elementwise import chebyshev, multiply
-
     p, (_, T, n) = int(sizes.max()), vectors.shape
-    basis = np.empty((p, n))
-    chebyshev(right.x[0], middle, half, basis)
+    basis = _chebyshev(right.x[0], middle, half, p)
     moments = (vectors.reshape(-1, n).astype(float) @ basis.T).reshape(-1, T, p)
     nodes, coefficients = p >> np.log2(p / sizes).astype(int), np.zeros((p, sizes.size, T))
     for q in np.unique(nodes):  # few numbers of nodes: p, p/2, …
@@ -155,8 +167,7 @@ def column_products(group, left, right, chosen, vectors, middle, half, sizes, at
         multiply(B, *_forms(group, chosen[mine]), (own.reshape(-1, p)[:, :q] @ transform).reshape(-1, T, q), part)
         coefficients[:q, mine] = (transform @ part.reshape(q, -1)).reshape(part.shape)
     if left.x is not right.x:
-        basis = np.empty((p, left.x.shape[1]))
-        chebyshev(left.x[0], middle, half, basis)
+        basis = _chebyshev(left.x[0], middle, half, p)
     found = (coefficients.reshape(p, -1).T @ basis).reshape(sizes.size, T, -1)
     found *= 1.0 if left.factor is None else left.factor[chosen][:, None]
     out[:, at] = found.transpose(1, 0, 2)

@@ -123,7 +123,7 @@ class Stack:
         """`combined` by the loops, into `out`; if symmetric, only its upper triangle."""
         from ..loops import stack as loops
 
-        far = cols[-1] + 1 - cols[0] > 4 * len(cols)
+        far = _are_far(cols)
         runs = not (self.last or far)  # of columns, four kernels at a time
         if self.last and 2 * len(kernels) > self.shape[2]:
             kernels = kernels[:0]  # empty means all
@@ -158,14 +158,15 @@ class Stack:
             return self._half_products(A, cols, kernels, shift, n_jobs) + shift[kernels][:, None] * sums[:, None, None]
         from ..loops import stack as loops
 
-        out = np.empty((len(A), len(kernels), len(rows)))
+        out, wide = np.empty((len(A), len(kernels), len(rows))), A if self.last else _spread(A, cols)
 
         def block(r0):
             part = slice(r0, r0 + STACK_ROWS)
             if self.last:
                 loops.multiply_last(self.array, kernels, shift, A, sums, cols, rows[part], out[:, :, part])
             else:
-                loops.multiply_first(self.array, kernels, shift[kernels], A, sums, cols, rows[part], r0, out)
+                line, own = self._lines(cols)[0], shift[kernels]
+                loops.multiply_first(self.array, kernels, own, wide, sums, cols, rows[part], r0, line, out)
 
         run_blocks(block, range(0, len(rows), STACK_ROWS), n_jobs)
         return out
@@ -177,14 +178,37 @@ class Stack:
         C, parts = len(cols), max(1, min(HALF_BLOCKS // max(len(kernels), 1), len(cols) // STACK_ROWS))
         cuts = (C * (1 - np.sqrt(1 - np.arange(parts + 1) / parts))).astype(int) // 4 * 4  # parts of equal area
         cuts[-1] = C
-        out = np.zeros((parts, len(kernels), len(A), C))
+        wide = _spread(A, cols)
+        at = np.arange(C) if wide is A else cols - cols[0]
+        out = np.zeros((parts, len(kernels), *wide.shape))
 
         def block(part):
-            k, i = part
-            multiply_half(self.array[kernels[k]], shift[kernels[k]], A, cols, cuts[i], cuts[i + 1], out[i, k])
+            (k, i), lines = part, self._lines(cols)
+            K, h = self.array[kernels[k]], shift[kernels[k]]
+            multiply_half(K, h, wide, cols, at, cuts[i], cuts[i + 1], lines, out[i, k])
 
         run_blocks(block, [(k, i) for k in range(len(kernels)) for i in range(parts)], n_jobs)
-        return out.sum(axis=0).transpose(1, 0, 2)
+        found = out.sum(axis=0).transpose(1, 0, 2)
+        return found if wide is A else np.take(found, at, axis=2)
+
+    def _lines(self, cols):
+        """Scratch for the entries of four rows at columns that are far between; else empty: whole runs are read."""
+        return np.empty((4, len(cols) if _are_far(cols) else 0), self.array.dtype)
+
+
+def _are_far(cols):
+    """Whether sorted columns are few and far between."""
+    return cols[-1] + 1 - cols[0] > 4 * len(cols)
+
+
+def _spread(A, cols):
+    """A (T, |cols|) with zeros for the columns between cols, unless they are far between."""
+    width = cols[-1] + 1 - cols[0]
+    if _are_far(cols) or width == len(cols):
+        return A
+    wide = np.zeros((len(A), width))
+    wide[:, cols - cols[0]] = A
+    return wide
 
 
 def _mirror(K):

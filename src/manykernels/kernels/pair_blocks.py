@@ -257,11 +257,11 @@ class PairBase:
             out[:] = (left.x @ right.x.T).toarray()
         elif narrow or self.kind not in ("dot", "sqdist"):
             if plain:
-                pair = plain_pair
+                plain_pair(KINDS[self.kind], left.x, right.x, out)
             else:
                 from ..loops.elementwise import pair
 
-            pair(KINDS[self.kind], left.x, right.x, out)
+                pair(KINDS[self.kind], np.ascontiguousarray(left.x), 0, np.ascontiguousarray(right.x), out)
         else:
             np.matmul(left.x.T, right.x, out=out)
         if self.kind == "sqdist" and not narrow:

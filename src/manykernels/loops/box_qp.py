@@ -119,7 +119,7 @@ def steps(me, team, K, a, gradient, box, eps, max_steps):
     mine[0, LOWEST] = _lowest(down[low:high], gradient[low:high])
     meet(gate, threads)
     first, bottom = _first(notes[:, 0, TOP]), _least(notes[:, 0, LOWEST])
-    top, i, at = notes[first, 0, TOP], int(notes[first, 0, RISES]), notes[first, 0, AT]
+    top, i, at = notes[first, 0, TOP], np.int64(notes[first, 0, RISES]), notes[first, 0, AT]
     done = 0
     while top - bottom > eps and done < max_steps:
         done += 1
@@ -129,7 +129,7 @@ def steps(me, team, K, a, gradient, box, eps, max_steps):
         first = _first(notes[:, 1, SCORE])
         if notes[first, 1, SCORE] <= 0:
             break
-        j, back = int(notes[first, 1, FALLS]), notes[first, 1, FROM]
+        j, back = np.int64(notes[first, 1, FALLS]), notes[first, 1, FROM]
         t = notes[first, 1, GAIN] / notes[first, 1, BEND]
         ceiling = 0.0 if kink[i] > 0 and at < 0 else hi[i]
         floor = 0.0 if kink[j] > 0 and back > 0 else lo[j]
@@ -150,7 +150,7 @@ def steps(me, team, K, a, gradient, box, eps, max_steps):
             mine[0, LOWEST] = _lowest(down[low:high], gradient[low:high])
         meet(gate, threads)
         first = _first(notes[:, 0, TOP])
-        top, i, at = notes[first, 0, TOP], int(notes[first, 0, RISES]), notes[first, 0, AT]
+        top, i, at = notes[first, 0, TOP], np.int64(notes[first, 0, RISES]), notes[first, 0, AT]
         if done % 32 == 0:
             bottom = _least(notes[:, 0, LOWEST])
     mine[2, 0] = _lowest(down[low:high], gradient[low:high])
@@ -187,8 +187,14 @@ def _least(values):
     """The smallest value; numba's own takes a second to compile."""
     least = values[0]
     for k in range(1, len(values)):
-        least = min(least, values[k])
+        least = values[k] if values[k] < least else least
     return least
+
+
+@njit(**INNER)
+def _end(start, high):
+    end = start + VARIABLES_PER_RUN
+    return end if end < high else high
 
 
 @njit(**INNER)
@@ -196,7 +202,7 @@ def _partner(top, i, Ki, low, high, down, curvature, a, gradient, note):
     """Notes which of low … high − 1 gains most by falling: gain² / curvature, 0 if none gains."""
     best, j, ci = 0.0, -1, curvature[i]
     for start in range(low, high, VARIABLES_PER_RUN):
-        end = min(start + VARIABLES_PER_RUN, high)
+        end = _end(start, high)
         if _any_partner((1.0 - 1e-12) * best, top, ci, Ki, down, curvature, gradient, start, end):
             for k in range(start, end):
                 gain = top - down[k] + gradient[k]
@@ -232,7 +238,7 @@ def _shift(t, Ki, Kj, low, high, up, a, gradient, note):
     """Updates the gradient of low … high − 1 by the step, and notes which of them gains most by rising."""
     top, i = -np.inf, -1
     for start in range(low, high, VARIABLES_PER_RUN):
-        end = min(start + VARIABLES_PER_RUN, high)
+        end = _end(start, high)
         if _any_riser(t, top, Ki, Kj, up, gradient, start, end):
             for k in range(start, end):
                 u = up[k] - gradient[k]

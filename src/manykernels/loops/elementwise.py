@@ -42,7 +42,7 @@ def _exp2_by_type(t):
     if t == types.float32:
 
         def exp2(t):
-            t = max(t, _LOW)
+            t = _LOW if t < _LOW else t
             y = np.float32(t + _SHIFT32)
             r = t - (y - _SHIFT32)
             p = _ONE + r * (_A1 + r * (_A2 + r * (_A3 + r * (_A4 + r * _A5))))
@@ -50,7 +50,7 @@ def _exp2_by_type(t):
     else:
 
         def exp2(t):
-            t = max(t, -1022.0)
+            t = -1022.0 if t < -1022.0 else t
             y = np.float64(t + _SHIFT64)
             r = t - (y - _SHIFT64)
             p = _B6 + r * (_B7 + r * (_B8 + r * (_B9 + r * (_B10 + r * (_B11 + r * _B12)))))
@@ -145,7 +145,7 @@ def tabulate(B, table, delta, first, out):
     for i in range(B.shape[0]):
         for j in range(B.shape[1]):
             cell, s = _locate(B[i, j] + delta)
-            p = table[min(cell - first, last)]
+            p = table[cell - first if cell - first < last else last]
             f = p[0] + s * (p[1] + s * (p[2] + s * p[3]))
             if table.shape[1] == 8:
                 s2 = s * s
@@ -163,7 +163,7 @@ def add_views(kind, X, Y, bounds, tables, delta, first, forms, W, out):
         low, high = last[v], last[v + 1]
         for i in range(out.shape[0]):
             o = out[i : i + 1]
-            pair(kind, x[:, i : i + 1], y, B)
+            pair(kind, x, i, y, B)
             if table.shape[0]:
                 tabulate(B, table, delta[v], first[v], o)
             if high > low:
@@ -178,7 +178,7 @@ def scatter(B, A, delta, first, H):
         for t in range(A.shape[0]):
             for j in range(B.shape[1]):
                 cell, s = _locate(B[i, j] + delta)
-                h = H[i, t, min(cell - first, last)]
+                h = H[i, t, cell - first if cell - first < last else last]
                 a, x = np.float64(A[t, j]), np.float64(s)
                 x2 = x * x
                 h[0] += a
@@ -194,13 +194,16 @@ def scatter(B, A, delta, first, H):
 
 
 @njit(**OPTIONS)
-def pair(kind, X, Y, out):
-    """out_ij = Σ_k of xy, (x−y)², |x−y|, (x−y)²/(x+y), min(x, y) for kind 0..4; X (d, rows), Y (d, cols)."""
+def pair(kind, X, first, Y, out):
+    """out_ij = Σ_k of xy, (x−y)², |x−y|, (x−y)²/(x+y), min(x, y) for kind 0..4; X (d, rows), Y (d, cols).
+
+    Row i of `out` belongs to row first + i of X. The arrays are C-ordered: another order would be compiled again.
+    """
     for i in range(out.shape[0]):
         o = out[i]
         o[:] = 0
         for k in range(X.shape[0]):
-            x, y = X[k, i], Y[k]
+            x, y = X[k, first + i], Y[k]
             if kind == 0:
                 for j in range(o.size):
                     o[j] += x * y[j]
@@ -215,34 +218,19 @@ def pair(kind, X, Y, out):
                     o[j] += (x - y[j]) * (x - y[j]) / (x + y[j] + _TINY)
             else:
                 for j in range(o.size):
-                    o[j] += min(x, y[j])
+                    o[j] += x if x < y[j] else y[j]
 
 
 @njit(**OPTIONS)
-def chebyshev(x, middle, half, T):
-    """T[k, i] = T_k((x_i − middle) / half) by T_k(z) = 2z T_{k−1}(z) − T_{k−2}(z); float64."""
-    for i in range(x.size):
-        T[0, i] = 1.0
-        if T.shape[0] > 1:
-            T[1, i] = (x[i] - middle) / half
-    for k in range(2, T.shape[0]):
-        for i in range(x.size):
-            T[k, i] = 2.0 * T[1, i] * T[k - 1, i] - T[k - 2, i]
-
-
-@njit(**OPTIONS)
-def features(X, middle, half, node, cores, entry, out):
-    """out[t, node[j] + l, i] = Σ_k T_k(x_i) C_jtkl of column j of X; T_l(x_i) where there are no cores.
-
-    C_jt is (p, p) in a row of `cores`, from entry[j] on.
-    """
-    basis = np.empty(((node[1:] - node[:-1]).max(), X.shape[1]))
+def features(X, middle, half, node, out):
+    """out[node[j] + k] = T_k((X_j − middle_j) / half_j) by T_k(z) = 2z T_{k−1}(z) − T_{k−2}(z)."""
     for j in range(len(X)):
-        first, p = node[j], node[j + 1] - node[j]
-        chebyshev(X[j], middle[j], half[j], basis[:p])
-        for t in range(len(out)):
-            if cores.size:
-                C = cores[t, entry[j] : entry[j] + p * p].reshape(p, p)
-                out[t, first : first + p] = np.dot(C.T, basis[:p])
-            else:
-                out[t, first : first + p] = basis[:p]
+        x, first, last = X[j], node[j], node[j + 1]
+        for i in range(len(x)):
+            out[first, i] = 1.0
+            if last > first + 1:
+                out[first + 1, i] = (x[i] - middle[j]) / half[j]
+        for k in range(first + 2, last):
+            new, one, previous, before = out[k], out[first + 1], out[k - 1], out[k - 2]
+            for i in range(len(x)):
+                new[i] = 2.0 * one[i] * previous[i] - before[i]

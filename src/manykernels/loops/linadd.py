@@ -34,7 +34,8 @@ Spelled = namedtuple("Spelled", "letters counts all_known codes")
 @njit(**OPTIONS)
 def clip(bound, length):
     """The position of a bound of a slice."""
-    return min(max(bound + length if bound < 0 else bound, 0), length)
+    place = bound + length if bound < 0 else bound
+    return 0 if place < 0 else length if place > length else place
 
 
 @njit(**INNER)
@@ -48,8 +49,10 @@ def buffers(lengths, rows, reader, most):
     """Memory to spell up to `most` strings at a time, at least one, as fits in the cache."""
     longest, k, strands = 1, reader.places.shape[1], n_strands(reader)
     for r in range(len(rows)):
-        longest = max(longest, lengths[rows[r]])
-    most = strands * max(ONE, min(most, MAX_CODES // (k * longest * strands)))
+        longest = lengths[rows[r]] if lengths[rows[r]] > longest else longest
+    fitting = MAX_CODES // (k * longest * strands)
+    fitting = fitting if fitting < most else most
+    most = strands * (fitting if fitting > ONE else ONE)
     letters, codes = np.empty((most, longest), np.uint8), np.empty((most, k, longest), np.int64)
     return Spelled(letters, np.empty(most, np.int64), np.empty(most, np.bool_), codes)
 
@@ -65,7 +68,7 @@ def read(text, rows, reader, spelled):
     for i in range(len(rows)):
         length, r = lengths[rows[i]], strands * i
         begin, end = clip(start, length), clip(stop, length)
-        counts[r] = max(end - begin, 0)
+        counts[r] = end - begin if end > begin else 0
         unpack(data, starts[rows[i]], length, bits, letters[r])
         complete = True
         if bits > 2 or size < 4:
@@ -184,7 +187,7 @@ def find(r, n, reader, c, spelled, place, sign):
             other = other * size + reader.opposite[letter - size if letter >= size else letter]
         if code == other and every:
             sign[p] = np.sqrt(2.0)
-        place[p] = min(code, other)
+        place[p] = code if code < other else other
     if not every:
         damp(place, sign, n, reader.power)
     for p in range(n):
@@ -235,7 +238,7 @@ def visit(text, rows, reader, values, delta, out):
             at = places[c, last]
             for r in range(0, strands * len(some), channel.step):
                 i = low + r // strands
-                n = max(counts[r] - channel.span + 1, 0)
+                n = counts[r] - channel.span + 1 if counts[r] >= channel.span else 0
                 if plain and all_known[r]:
                     total = 0.0
                     if len(delta) > 0:
@@ -280,7 +283,7 @@ def places_of(text, rows, reader, begin, place, sign):
         at = begin[r]
         for c in range(len(channels)):
             spell(strands, reader, c, spelled)
-            n = max(spelled.counts[0] - channels[c].span + 1, 0)
+            n = spelled.counts[0] - channels[c].span + 1 if spelled.counts[0] >= channels[c].span else 0
             for s in range(0, strands, channels[c].step):
                 find(s, n, reader, c, spelled, place[at:], sign[at:])
                 at += n

@@ -22,7 +22,7 @@ def add_rows(K, rows, x, low, high, out):
     """out[low:high] += Σ_r x_r K[rows[r], low:high], in their precision; eight rows are added before float64."""
     whole = len(rows) - len(rows) % 8
     for first in range(low, high, COLUMNS_PER_BLOCK):
-        last = min(first + COLUMNS_PER_BLOCK, high)
+        last = first + COLUMNS_PER_BLOCK if first + COLUMNS_PER_BLOCK < high else high
         to = out[first:last]
         for r in range(0, whole, 8):
             k0, k1, k2, k3 = (K[rows[r], first:last], K[rows[r + 1], first:last], K[rows[r + 2], first:last],

@@ -24,7 +24,7 @@ def pack(letters, offsets, table, size, bits, data, at, starts):
         j, stop = offsets[i], offsets[i + 1]
         while j < stop:
             byte = 0
-            for s in range(min(per, stop - j)):
+            for s in range(per if per < stop - j else stop - j):
                 code = table[letters[j + s]]
                 if code < 0 or (bits == 2 and code == size):
                     return j + s

@@ -86,41 +86,33 @@ def _product(s, a, h):
     total = 0.0
     for b in range(0, len(a), RUN_LENGTH):
         part = a[0] - a[0]
-        for j in range(Place(b), Place(min(b + RUN_LENGTH, len(a)))):
+        for j in range(Place(b), Place(_end(b, len(a)))):
             part += (s[j] - h) * a[j]
         total += part
     return total
 
 
+@njit(**INNER)
+def _end(start, last):
+    """The end of a run; numba's min is one more function to compile."""
+    return start + RUN_LENGTH if start + RUN_LENGTH < last else last
+
+
 @njit(**OPTIONS)
-def multiply_first(S, kernels, shift, A, sums, cols, rows, first, out):
+def multiply_first(S, kernels, shift, wide, sums, cols, rows, first, line, out):
     """out[t, k, first + r] = Σ_j (S[kernels_k, rows_r, cols_j] − shift_k) A[t, j] + shift_k sums_t, sums_t = Σ_j A_tj.
 
-    cols are sorted; A is spread over whole runs of columns unless they are few and far between.
+    cols are sorted. `wide` is A with zeros for the columns between, and `line` is empty; or `wide` is A, and `line`
+    is scratch for the entries at cols, which are far between.
     """
-    T, C = A.shape
-    if C == 0:
-        out[:] = 0
-        return
-    start, end = cols[0], cols[-1] + 1
-    gather = end - start > 4 * C
-    if gather or end - start == C:
-        wide = A
-    else:
-        wide = np.zeros((T, end - start), dtype=A.dtype)
-        for t in range(T):
-            for j in range(C):
-                wide[t, cols[j] - start] = A[t, j]
-    line = np.empty(C if gather else 0, dtype=S.dtype)
     for r in range(len(rows)):
         i = rows[r]
         for k in range(len(kernels)):
             m, h = kernels[k], shift[k]
-            if gather:
-                for j in range(C):
-                    line[j] = S[m, i, cols[j]]
-            s = line if gather else S[m, i, start:end]
-            for t in range(T):
+            for j in range(len(line)):
+                line[j] = S[m, i, cols[j]]
+            s = line if len(line) else S[m, i, cols[0] : cols[-1] + 1]
+            for t in range(len(wide)):
                 out[t, k, first + r] = _product(s, wide[t], h) + h * sums[t]
 
 
@@ -140,53 +132,40 @@ def _multiply4(y, s, wide, h, a):
 
 
 @njit(**OPTIONS)
-def multiply_half(K, h, A, cols, r0, r1, out):
+def multiply_half(K, h, wide, cols, at, r0, r1, lines, out):
     """out[t] += the part of (K[cols, cols] − h) A[t] by the pairs r0 ≤ r < r1, j ≥ r, and their mirror images.
 
-    K is symmetric. cols are sorted; whole runs of columns are read, four rows at a time, unless cols are few and far
-    between.
+    K is symmetric, cols are sorted; example r is at place at[r] of `wide` and `out`. Whole runs of columns are read,
+    four rows at a time. If cols are far between, `wide` is A, and `lines` (4, |cols|) is scratch for their entries.
     """
-    T, C = A.shape
-    if C == 0:
-        return
-    start, end = cols[0], cols[-1] + 1
-    gather = end - start > 4 * C
-    at = np.arange(C) if gather else cols - start  # where an example is in `wide`, `sums` and `lines`
-    width = C if gather else end - start
-    wide, sums = np.zeros((T, width)), np.zeros((T, width))
-    lines = np.empty((4, width if gather else 0), dtype=K.dtype)
-    for t in range(T):
-        for j in range(C):
-            wide[t, at[j]] = A[t, j]
+    start, end, gather = cols[0], cols[-1] + 1, lines.shape[1] > 0
     for r in range(r0, r1, 4):
-        few = min(r + 4, r1) - r
+        few = r1 - r if r1 - r < 4 else 4
         for p in range(few):
             for q in range(p, few):
                 x = K[cols[r + p], cols[r + q]] - h
-                for t in range(T):
-                    sums[t, at[r + p]] += x * A[t, r + q]
+                for t in range(len(out)):
+                    out[t, at[r + p]] += x * wide[t, at[r + q]]
                     if q > p:
-                        sums[t, at[r + q]] += x * A[t, r + p]
+                        out[t, at[r + q]] += x * wide[t, at[r + p]]
         for p in range(few if gather else 0):
             row = K[cols[r + p]]
-            for j in range(r + few, C):
+            for j in range(r + few, len(cols)):
                 lines[p, j] = row[cols[j]]
-        c, p1, p2, p3 = at[r + few - 1] + 1, min(1, few - 1), min(2, few - 1), min(3, few - 1)
+        c, p1, p2, p3 = at[r + few - 1] + 1, 1 if few > 1 else 0, 2 if few > 2 else few - 1, few - 1
         if gather:
             s = lines[0, c:], lines[p1, c:], lines[p2, c:], lines[p3, c:]
         else:
             b = start + c
             s = K[cols[r], b:end], K[cols[r + p1], b:end], K[cols[r + p2], b:end], K[cols[r + p3], b:end]
-        for t in range(T):
-            a1 = A[t, r + 1] if few > 1 else 0.0  # of rows that are not there
-            a2 = A[t, r + 2] if few > 2 else 0.0
-            a3 = A[t, r + 3] if few > 3 else 0.0
-            found = _multiply4(sums[t, c:], s, wide[t, c:], h, (A[t, r], a1, a2, a3))
+        for t in range(len(out)):
+            a0 = wide[t, at[r]]
+            a1 = wide[t, at[r + 1]] if few > 1 else 0.0  # of rows that are not there
+            a2 = wide[t, at[r + 2]] if few > 2 else 0.0
+            a3 = wide[t, at[r + 3]] if few > 3 else 0.0
+            found = _multiply4(out[t, c:], s, wide[t, c:], h, (a0, a1, a2, a3))
             for p in range(few):
-                sums[t, at[r + p]] += found[p]
-    for t in range(T):
-        for j in range(C):
-            out[t, j] += sums[t, at[j]]
+                out[t, at[r + p]] += found[p]
 
 
 @njit(**INNER)
@@ -229,7 +208,7 @@ def _probe(row, w, middle, u, ui, back):
     weighted, forth = 0.0, 0.0
     for b in range(0, len(row), RUN_LENGTH):
         p, q = w[0] - w[0], w[0] - w[0]
-        for j in range(Place(b), Place(min(b + RUN_LENGTH, len(row)))):
+        for j in range(Place(b), Place(_end(b, len(row)))):
             x = row[j] - middle
             p += w[j] * x
             q += u[j] * x

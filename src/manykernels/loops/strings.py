@@ -13,6 +13,7 @@ from . import INNER, OPTIONS
 
 _CHUNK = 256  # columns worked on at a time
 _ONE, _TOP, _NONE = np.uint64(1), np.uint64(63), np.uint64(0)
+_SINGLE = np.int64(1)  # a plain 1 would be a type of its own, for which loops are compiled again
 
 
 @intrinsic
@@ -68,6 +69,11 @@ def shift_planes(planes, shift, out):
 
 
 @njit(**INNER)
+def _width(rest):
+    return _CHUNK if _CHUNK < rest else rest  # numba's min is a function that is compiled, and so are its other ones
+
+
+@njit(**INNER)
 def _matches(x, Y, j0, width, match):
     """match[w, j] = the positions at which x (p + 1, W) and column j0 + j of Y (p + 1, W, m) have the same letter."""
     last = x.shape[0] - 1
@@ -120,7 +126,7 @@ def add_degrees(X, Y, weights, constant, out):
     count, total = np.empty(_CHUNK, np.uint64), np.empty((T, _CHUNK))
     for i in range(X.shape[0]):
         for j0 in range(0, Y.shape[2], _CHUNK):
-            width = min(_CHUNK, Y.shape[2] - j0)
+            width = _width(Y.shape[2] - j0)
             _matches(X[i], Y, j0, width, match)
             for t in range(T):
                 total[t, :width] = constant[t]
@@ -145,12 +151,12 @@ def own_degrees(X, Y, weights, out):
     """out[i] += Σ_k weights[k−1] · (common words of k letters of X[i] and Y[:, :, i] at the same place)."""
     match, count = np.empty((X.shape[2], 1), np.uint64), np.empty(1, np.uint64)
     for i in range(X.shape[0]):
-        _matches(X[i], Y, i, 1, match)
+        _matches(X[i], Y, i, _SINGLE, match)
         for k in range(len(weights)):
-            if not _count(match, 1, count):
+            if not _count(match, _SINGLE, count):
                 break
             out[i] += weights[k] * count[0]
-            _lengthen(match, 1)
+            _lengthen(match, _SINGLE)
 
 
 @njit(**OPTIONS)
@@ -160,7 +166,7 @@ def sum_degrees(X, Y, A, H):
     match, count = np.empty((X.shape[2], _CHUNK), np.uint64), np.empty(_CHUNK, np.uint64)
     for i in range(X.shape[0]):
         for j0 in range(0, Y.shape[2], _CHUNK):
-            width = min(_CHUNK, Y.shape[2] - j0)
+            width = _width(Y.shape[2] - j0)
             _matches(X[i], Y, j0, width, match)
             for k in range(d):
                 if not _count(match, width, count):
@@ -184,7 +190,7 @@ def add_positions(X, Y, runs, constant, out):
     match, total = np.empty((X.shape[2], _CHUNK), np.uint64), np.empty(T)
     for i in range(X.shape[0]):
         for j0 in range(0, Y.shape[2], _CHUNK):
-            width = min(_CHUNK, Y.shape[2] - j0)
+            width = _width(Y.shape[2] - j0)
             _matches(X[i], Y, j0, width, match)
             for j in range(width):
                 total[:] = constant
@@ -195,7 +201,7 @@ def add_positions(X, Y, runs, constant, out):
                         bit = 63 - np.int64(_leading(word))
                         word ^= _ONE << np.uint64(bit)
                         p = bit + (w << 6)
-                        run = min(run + 1, d) if p + 1 == before else 1
+                        run = (run + 1 if run < d else d) if p + 1 == before else 1
                         before = p
                         for t in range(T):
                             total[t] += runs[p, run - 1, t]
@@ -210,7 +216,7 @@ def sum_positions(X, Y, A, H):
     match = np.empty((X.shape[2], _CHUNK), np.uint64)
     for i in range(X.shape[0]):
         for j0 in range(0, Y.shape[2], _CHUNK):
-            width = min(_CHUNK, Y.shape[2] - j0)
+            width = _width(Y.shape[2] - j0)
             _matches(X[i], Y, j0, width, match)
             for j in range(width):
                 before, run = -1, 0
@@ -220,7 +226,7 @@ def sum_positions(X, Y, A, H):
                         bit = 63 - np.int64(_leading(word))
                         word ^= _ONE << np.uint64(bit)
                         p = bit + (w << 6)
-                        run = min(run + 1, d) if p + 1 == before else 1
+                        run = (run + 1 if run < d else d) if p + 1 == before else 1
                         before = p
                         for t in range(T):
                             H[i, p, run - 1, t] += A[t, j0 + j]
@@ -234,5 +240,5 @@ def own_sums(X, H):
         run = 0
         for p in range((X.shape[2] << 6) - 1, -1, -1):
             run = run + 1 if (X[i, last, p >> 6] >> np.uint64(p & 63)) & _ONE else 0
-            for k in range(min(run, H.shape[2])):
+            for k in range(run if run < H.shape[2] else H.shape[2]):
                 H[i, p if H.shape[1] > 1 else 0, k] += 1.0

@@ -23,8 +23,9 @@ def entries_of(letters, begin, end, l, size, lead, step, first, out):  # noqa: E
     p = out.shape[0] - 1
     words = np.empty(p + 1, np.uint64)
     for i in range(len(begin)):
-        n, e, words[:] = end[i] - begin[i], first[i], _NONE
-        run = 0  # known letters from place `at` on
+        n, run = end[i] - begin[i], 0  # known letters from place `at` on
+        for b in range(p + 1):
+            words[b] = _NONE
         for at in range(n - 1 + l, -lead - 1, -1):
             run = run + 1 if 0 <= at < n and letters[begin[i] + at] < size else 0
             for b in range(p):
@@ -34,23 +35,22 @@ def entries_of(letters, begin, end, l, size, lead, step, first, out):  # noqa: E
             if (at + lead) % step == 0:
                 e = first[i] + (at + lead) // step
                 if e < first[i + 1]:
-                    out[:, e] = words
+                    for b in range(p + 1):  # as one assignment it brings the text of an error, 40 functions
+                        out[b, e] = words[b]
 
 
 @njit(**OPTIONS)
-def pair_sums(x, y, l, width, c, own, out):  # noqa: E741 (the paper's name)
+def pair_sums(x, y, l, width, c, own, table, out):  # noqa: E741 (the paper's name)
     """out[i, j] = Σ_h c_h #{windows u of x_i, v of y_j with h mismatches}; with `own` only j = i, in out[i, 0].
 
     x and y: (entries, first entry of each sequence, weights). If there are weights, a pair counts ω_u ω_v times: those
     of x, (entries, 64), belong to the windows that begin at the places of an entry, those of y, (entries + 64,), to the
-    first of them.
+    first of them. `table` (5, entries of the longest sequence of y) is scratch.
     """
     (X, x_first, x_weights), (Y, y_first, y_weights) = x, y
-    p, most, groups = X.shape[0] - 1, 0, (len(c) + 3) // 4
-    for j in range(len(y_first) - 1):
-        most = max(most, y_first[j + 1] - y_first[j])
+    p, groups = X.shape[0] - 1, (len(c) + 3) // 4
     keep = (_ONE << np.uint64(width)) - _ONE
-    table, found = np.empty((5, most), np.uint64), np.empty((groups, 4))  # exact, since weights are integers
+    found = np.empty((groups, 4))  # exact, since weights are integers
     for i in range(len(x_first) - 1):
         for j in range(i if own else 0, i + 1 if own else len(y_first) - 1):
             found[:] = 0.0

@@ -12,6 +12,7 @@ from numba import njit
 from . import OPTIONS
 
 EXACT = OPTIONS | {"fastmath": False}  # sums in the order in which they are written
+ONE = np.int64(1)  # a plain 1 would be a type of its own, for which loops are compiled again
 
 
 @njit(**OPTIONS)
@@ -52,23 +53,25 @@ def reflect_four(values, stride):
 @njit(**OPTIONS)
 def reflect_rows(table, size):
     """Applies Q along the last places of the words, which the columns of `table` number."""
-    for row in table:
+    for r in range(len(table)):
         if size == 4:
-            reflect_four(row, 1)
+            reflect_four(table[r], ONE)
         else:
-            reflect(row, 1, size)
+            reflect(table[r], ONE, size)
 
 
 @njit(**OPTIONS)
 def multiply_columns(table, low, high, size, by_row, by_column, eigenvalues):
     """On columns [low, high): Q along the first places of the words, the eigenvalues, and Q again.
 
-    by_row, by_column: the numbers of digits that are not 0.
+    by_row, by_column: the numbers of digits that are not 0. Columns are copied one by one: as an assignment of slices
+    that brings the text of an error, forty functions to compile.
     """
     width = high - low
     part = np.empty(len(table) * width)
     for r in range(len(table)):
-        part[r * width : (r + 1) * width] = table[r, low:high]
+        for j in range(width):
+            part[r * width + j] = table[r, low + j]
     for turn in range(2):
         if size == 4:
             reflect_four(part, width)
@@ -79,7 +82,8 @@ def multiply_columns(table, low, high, size, by_row, by_column, eigenvalues):
                 for j in range(width):
                     part[r * width + j] *= eigenvalues[by_row[r] + by_column[low + j]]
     for r in range(len(table)):
-        table[r, low:high] = part[r * width : (r + 1) * width]
+        for j in range(width):
+            table[r, low + j] = part[r * width + j]
 
 
 @njit(**EXACT)
@@ -127,7 +131,7 @@ def look_up(letters, begin, end, weights, rows, l, size, table, out):  # noqa: E
     """
     top, most = size ** (l - 1), 0
     for r in rows:
-        most = max(most, end[r] - begin[r])
+        most = end[r] - begin[r] if end[r] - begin[r] > most else most
     found = np.empty(most)
     for r in range(len(rows)):
         code, run, n = np.int64(0), 0, 0

@@ -92,23 +92,15 @@ def add_words(x, x_begin, x_end, y, y_begin, y_end, bits, direct, out):
 
 @njit(**OPTIONS)
 def own_words(codes, begin, end, count, out):
-    """out[i] += Σ_w (occurrences of w in i)²; `count` is 0 for every word, or empty where they are many."""
+    """out[i] += Σ_w (occurrences of w in i)²; `count` has a 0 for every word."""
     for i in range(len(begin)):
-        if count.size > 0:
-            for p in range(begin[i], end[i]):
-                if codes[p] >= 0:
-                    count[codes[p]] += 1
-                    out[i] += 2 * count[codes[p]] - 1
-            for p in range(begin[i], end[i]):
-                if codes[p] >= 0:
-                    count[codes[p]] = 0
-            continue
-        words = np.sort(codes[begin[i] : end[i]])
-        run = 0
-        for p in range(len(words)):
-            if words[p] >= 0:
-                run = run + 1 if p > 0 and words[p] == words[p - 1] else 1
-                out[i] += 2 * run - 1
+        for p in range(begin[i], end[i]):
+            if codes[p] >= 0:
+                count[codes[p]] += 1
+                out[i] += 2 * count[codes[p]] - 1
+        for p in range(begin[i], end[i]):
+            if codes[p] >= 0:
+                count[codes[p]] = 0
 
 
 @njit(**OPTIONS)

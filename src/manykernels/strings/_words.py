@@ -73,7 +73,9 @@ def sums_of_pairs(kernel: WordKernel, windows: tuple[int, np.ndarray], X: Sequen
         own = _entry_weights(kernel, left, l, x_first, 0, width, 64, False)
         other = _entry_weights(kernel, right, l, y_first, width - 1, 1, 1, both)
         weights = own, np.append(other, np.zeros(64))
-    pair_sums((x, x_first, weights[0]), (y, y_first[:: 1 + both].copy(), weights[1]), l, width, c, Y is None, out)
+    y_first = y_first[:: 1 + both].copy()
+    table = np.empty((5, np.max(np.diff(y_first), initial=0)), np.uint64)
+    pair_sums((x, x_first, weights[0]), (y, y_first, weights[1]), l, width, c, Y is None, table, out)
     return out
 
 
@@ -284,9 +286,11 @@ class WordKernel(StringKernel):
         windows = self.windows(X, both)
         for places, span, weight in self.channels(X.alphabet.size):
             codes = self.codes(windows, places, span, X.alphabet.size)
-            n_words = X.alphabet.size ** len(places)
-            count, found = np.zeros(n_words if n_words <= 2**16 else 0, np.int64), np.zeros(len(X))
-            own_words(codes, *self.bounds(windows, both), count, found)
+            n_words, found = X.alphabet.size ** len(places), np.zeros(len(X))
+            if n_words > 2**16:  # the words that occur are numbered
+                words, codes = np.unique(codes, return_inverse=True)
+                codes, n_words = codes - np.count_nonzero(words < 0), len(words)
+            own_words(codes, *self.bounds(windows, both), np.zeros(n_words, np.int64), found)
             out += weight * found
         return out / (1 + both)
 
