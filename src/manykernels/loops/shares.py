@@ -41,7 +41,7 @@ def _sides(X, i, Z, groups, empty, V, U):
     for g in range(groups.kind.size):
         low, high, p = groups.first[g], groups.first[g + 1], groups.player[g]
         if not empty:
-            pair(groups.kind[g], X[low:high, i : i + 1], Z[low:high], b)
+            pair(groups.kind[g], X[low:high], i, Z[low:high], b)
         elif groups.own[g]:
             for k in range(L):
                 b[0, k] = 0.0
