@@ -57,7 +57,7 @@ LATE = {  # imports inside functions that keep NumPy and scikit-learn from being
     ("cli.use", "cli._data"),
     ("cli.use", "cli._models"),
     ("cli.use", "estimators.advice"),
-    ("regularizers", "regularizers.weightings"),
+    ("regularizers", "regularizers.papers"),
 }
 
 

@@ -70,4 +70,5 @@ def __getattr__(name):
 
 
 OFFERS["sequence kernels"] = lambda: import_module(".strings", __name__).sequence_kernels
+OFFERS["kind of sequences"] = lambda: import_module(".sequences.alphabet", __name__).kind_of_sequences
 OFFERS["report"] = lambda: import_module(".report", __name__).make_report

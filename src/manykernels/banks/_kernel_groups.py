@@ -10,8 +10,8 @@ from .._state import check, check_is, check_value, read_entries
 from ..kernels.frames import len_
 from ..kernels.normalize import inverse_root
 from ..kernels.pair_blocks import KINDS, BlockSide, PairBase, check_block
-from ..kernels.placed import JoinedViews
 from ..kernels.tasks import ALL, SAME
+from ..kernels.views import JoinedViews
 from ._exponential_table import LOG2E
 
 TRIAL_EXAMPLES = 16  # on which a kernel from a file is called

@@ -16,6 +16,7 @@ from ..banks import choice  # noqa: F401  # as above
 from ..banks.base import Predictor
 from ..banks.dense_predictor import DensePredictor
 from ..losses import Loss
+from ..regularizers import papers  # noqa: F401  # as above
 from ._checks import Checks
 from .check_inputs import is_precomputed
 from .choose_c import is_auto

@@ -17,7 +17,8 @@ from ..kernels.gower import Agreement, Agreements
 from ..kernels.metric import MetricKernel
 from ..kernels.normalize import inverse_root
 from ..kernels.pair_blocks import KINDS
-from ..kernels.placed import JoinedViews, ViewKernel
+from ..kernels.placed import ViewKernel
+from ..kernels.views import JoinedViews
 
 DISTANCES = ("sqdist", "l1", "chi2")
 PRECISION = 1e-16  # of the quadrature, relative to the largest value of a product

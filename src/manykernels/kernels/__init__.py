@@ -23,7 +23,7 @@ from .rbf import RBF
 from .spec import KernelSpec
 from .stack import KernelStack
 from .tanimoto import Tanimoto
-from .tasks import multi_task, multi_task_stack
+from .task_kernels import multi_task, multi_task_stack
 from .views import Views
 
 __all__ = [

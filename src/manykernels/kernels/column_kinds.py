@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._callers import OFFERS
-from ..sequences.alphabet import MIN_LETTERS, MIXED, as_texts, guess_alphabet
 from .frames import are_missing_texts, is_missing_text, is_pandas, missing_entries, number
 from .table_scaler import days
 
@@ -21,7 +20,6 @@ MAX_MISSING_SHARE = 0.9  # of a column that gets a kernel
 MAX_UNITS = 3  # behind the numbers of a column
 MAX_CODES = 10  # different whole numbers in a column of texts, which are categories
 MIN_REPEATED_SHARE = 0.25  # of the words in texts, but for words of all texts, that other texts have as well
-MIN_RESIDUES = 20  # of half of the proteins, which are no categories then even if they repeat
 MIN_DATES, FIRST_DATE, LAST_DATE = 5, 19000101, 21001231  # of numbers such as 20240301: different ones, and their range
 OTHER_DATES = "other dates", "dates in another form than 2024-03-01"
 MIN_ROWS_FOR_ROW_NUMBERS = 20  # with fewer rows, consecutive whole numbers count as numbers
@@ -75,7 +73,7 @@ def _described(name, x, sequences, category):
         kind = "categories"
     if kind in WITHOUT_MARKS and x.dtype.kind in "OSU":
         lost = lost | are_missing_texts(x)
-        commas = kind == "numbers" and any("," in text for text in as_texts(x[~lost]))
+        commas = kind == "numbers" and any("," in str(item) for item in x[~lost].tolist())
     gaps = int(lost.sum())
     if kind in USED_KINDS and gaps > MAX_MISSING_SHARE * len(x):
         kind, why = "empty", f"empty in {gaps} of {len(x)} rows"
@@ -106,7 +104,7 @@ def _kind(given, n):
             with suppress(TypeError, ValueError):
                 return _kind_of_numbers(days(given), n, dates=True)  # times of a zone
             return "objects", "objects"
-    letters, sure = _kind_of_sequences(items)
+    letters, sure = OFFERS["kind of sequences"]()(items)
     if sure:
         return letters
     texts = [item.decode("latin-1") if isinstance(item, bytes) else str(item) for item in items]
@@ -131,21 +129,6 @@ def _are_dates(x):
         known = x[0] >= FIRST_DATE and x[-1] <= LAST_DATE
         return known and all(datetime.strptime(f"{date:.10g}", "%Y%m%d") for date in np.unique(x).tolist())
     return False
-
-
-def _kind_of_sequences(items):
-    """(kind and why of DNA, RNA or proteins, or None; whether it is sure even if they repeat as categories do).
-
-    Most entries are sequences, and encoding refuses the others.
-    """
-    texts = as_texts(items)
-    half = float(np.median([len(text) for text in texts])) if 2 * len(texts) > len(items) else 0.0
-    if half < MIN_LETTERS or len(set(texts)) == 1:
-        return None, False
-    name, why = guess_alphabet(texts)
-    if name is None:
-        return (("mixed", MIXED), True) if why == MIXED else (None, False)
-    return ("sequences", ""), name != "protein" or half >= MIN_RESIDUES
 
 
 def _kind_of_texts(texts, n, letters):

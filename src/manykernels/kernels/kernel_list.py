@@ -18,12 +18,14 @@ from .base import Kernel, as_kernel
 from .frames import cut, is_frame
 from .new_data import News, TrainingFacts, facts_of_state, learn_facts, learn_growth, news
 from .normalize import scales
-from .placed import JoinedViews, ViewKernel, resolved
+from .placed import ViewKernel, resolved
 from .spec import KernelSpec, as_spec
-from .tasks import numbers, split, spread
+from .task_kernels import spread
+from .tasks import numbers, split
 from .transformers import signatures
 from .view_data import View, ViewArrays
 from .view_plan import ViewPlan, by_source
+from .views import JoinedViews
 
 
 class KernelList(Stored):

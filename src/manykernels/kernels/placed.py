@@ -1,13 +1,12 @@
 """Kernels on some columns or a view, and the resolved form of their products and sums in a `KernelList`."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from .._parts import declared
-from .._state import Stored, check
+from .._state import check
 from .base import Kernel, Product, Sum
-from .frames import len_
 
 
 @declared
@@ -59,30 +58,6 @@ class ViewKernel(Kernel):
 
     def diag(self, X: Any) -> np.ndarray:
         return self.kernel.diag(X.views[self.part])
-
-
-@declared
-class JoinedViews(Stored):
-    """Several views of the same examples, sliced by rows together."""
-
-    file_tag = ("kernel/bundle", 1)
-    saved = {"parts as views": "list _ any"}  # `check_rows` checks each
-
-    views: list[Any]
-
-    @property
-    def shape(self) -> tuple[int]:
-        return (len_(self.views[0]),)
-
-    @property
-    def nbytes(self) -> int:
-        return sum(getattr(view, "nbytes", 8 * len_(view)) for view in self.views)  # SciPy's CSR matrices have none
-
-    def __len__(self) -> int:
-        return len_(self.views[0])
-
-    def __getitem__(self, rows: Any) -> Self:
-        return type(self)([view[rows] for view in self.views])
 
 
 def leaves(kernel: Any) -> list[PlacedKernel]:

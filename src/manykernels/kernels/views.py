@@ -7,6 +7,8 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from .._parts import declared
+from .._state import Stored
 from .._validation import one_line
 from .frames import cut, has_ids, len_, listed
 from .ids import check_rows, matched, positions, take, unfit
@@ -240,3 +242,27 @@ def _line(views, name):
 def by_name(X: Any) -> dict[Any, Any]:
     """{name: part} of `Views` or of a dict of views."""
     return {name: X[name] for name in (X.names if isinstance(X, Views) else X)}
+
+
+@declared
+class JoinedViews(Stored):
+    """Several views of the same examples, sliced by rows together."""
+
+    file_tag = ("kernel/bundle", 1)
+    saved = {"parts as views": "list _ any"}  # `check_rows` checks each
+
+    views: list[Any]
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (len_(self.views[0]),)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(getattr(view, "nbytes", 8 * len_(view)) for view in self.views)  # SciPy's CSR matrices have none
+
+    def __len__(self) -> int:
+        return len_(self.views[0])
+
+    def __getitem__(self, rows: Any) -> Self:
+        return type(self)([view[rows] for view in self.views])

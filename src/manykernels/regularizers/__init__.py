@@ -1,16 +1,14 @@
 """Regularizers of the kernel weights: one member per file, `base.py` states the protocol.
 
-The weightings, `Align` and others, take the place of a regularizer. They need solvers and are imported on first use.
+Those of `papers`, which serve comparisons, are imported on first use. The weightings among them, `Align` and others,
+take the place of a regularizer, and need solvers.
 """
 
 from numbers import Real
 from typing import TYPE_CHECKING
 
-from .ball import Ball
 from .base import Regularizer
-from .block_elastic_net import BlockElasticNet
 from .block_norm import BlockNorm
-from .block_sum import BlockSum
 from .elastic_net import ElasticNet
 from .empirical_bayes import EmpiricalBayes, GammaPrior, Prior
 from .entropy import Entropy
@@ -18,15 +16,25 @@ from .fixed import Fixed
 from .group_norm import GroupNorm
 from .lp_norm import LpNorm
 from .lp_penalty import LpPenalty
-from .lp_sum import LpSum
 from .mixed_norm import MixedNorm
-from .non_isotropic import NonIsotropic
-from .separable import Separable
-from .wedge import Wedge
 from .weighted_lp_norm import WeightedLpNorm
 
 if TYPE_CHECKING:
-    from .weightings import Align, AlignF, BestSingle, EasyMKL, TwoStage, Uniform
+    from .papers import (
+        Align,
+        AlignF,
+        Ball,
+        BestSingle,
+        BlockElasticNet,
+        BlockSum,
+        EasyMKL,
+        LpSum,
+        NonIsotropic,
+        Separable,
+        TwoStage,
+        Uniform,
+        Wedge,
+    )
 
 __all__ = [
     "Align",
@@ -61,10 +69,10 @@ __dir__ = __all__.copy  # dir() lists the public names alone
 
 
 def __getattr__(name):
-    if name in __all__:  # a weighting: the others are there
-        from . import weightings
+    if name in __all__:  # of the papers: the others are there
+        from . import papers
 
-        return getattr(weightings, name)
+        return getattr(papers, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -182,6 +182,7 @@ MIN_BASES, MIN_RESIDUES = 0.9, 0.95  # least shares of the bases, or of the 20 a
 NEARLY_ALL = 0.99  # with this share of bases, other letters are errors, and make no proteins of the sequences
 MOST, OWN_BASES = 0.9, 0.95  # so do sequences, if most of them have this share of bases
 FOREIGN = "foreign"  # the policy if there are such letters
+MIN_PROTEIN = 20  # letters of half of the proteins, which are no categories then even if they repeat
 MIN_LETTERS = 8  # of half of the texts, for sequences: shorter texts may be categories
 MIXED = "DNA and RNA are mixed: write T for every U, or U for every T"
 
@@ -245,3 +246,18 @@ def refuse_foreign(items: Iterable[Any], name: str) -> None:
                 f"{name.upper()}; if these are proteins, or the letter is right, list kernels with their alphabet, "
                 "such as Spectrum(3, alphabet='protein')."
             )
+
+
+def kind_of_sequences(items):
+    """(kind and why of DNA, RNA or proteins, or None; whether it is sure even if they repeat as categories do).
+
+    Most entries are sequences, and encoding refuses the others.
+    """
+    texts = as_texts(items)
+    half = float(np.median([len(text) for text in texts])) if 2 * len(texts) > len(items) else 0.0
+    if half < MIN_LETTERS or len(set(texts)) == 1:
+        return None, False
+    name, why = guess_alphabet(texts)
+    if name is None:
+        return (("mixed", MIXED), True) if why == MIXED else (None, False)
+    return ("sequences", ""), name != "protein" or half >= MIN_PROTEIN
