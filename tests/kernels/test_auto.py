@@ -8,7 +8,7 @@ from sklearn.model_selection import cross_val_score
 
 import manykernels
 from manykernels import MKLClassifier, MKLClassifierCV, Views
-from manykernels.kernels import KernelList, auto_kernels
+from manykernels.kernels import Categorical, Gower, KernelList, auto_kernels
 
 pl = pytest.importorskip("polars")
 
@@ -125,3 +125,27 @@ def test_counts_with_few_entries_other_than_0_are_taken_as_they_are():
     np.testing.assert_allclose(found["dense"], found["sparse"], atol=1e-4)
     gaps = np.where(np.random.default_rng(6).random(words.shape) < 0.01, np.nan, words)
     assert "standardised, gaps" in MKLClassifier().fit(Views({"words": gaps, "numbers": NUMBERS}), y).kernels_chosen_
+
+
+def test_a_text_of_no_letters_is_missing_among_categories_as_in_files():
+    found = [GAPS.assign(sex=GAPS["sex"].where(GAPS["sex"].notna(), blank)) for blank in (None, "", "  ")]
+    models = [MKLClassifier(C=1.0).fit(X, y) for X in found]
+    for model, X in zip(models, found, strict=True):
+        np.testing.assert_allclose(model.decision_function(X), models[0].decision_function(found[0]), atol=1e-8)
+    with pytest.warns(UserWarning, match="column 'sex' is missing in 1 of 60"):
+        MKLClassifier(C=1.0).fit(FRAME, y).predict(FRAME.assign(sex=["", *FRAME["sex"][1:]]))
+
+
+@pytest.mark.parametrize("columns", [["a", "b"], ["a", "b", "sex"]])
+def test_infinity_in_new_data_is_named_by_its_column(columns):
+    model, new = MKLClassifier(C=1.0).fit(FRAME[columns], y), FRAME[columns].copy()
+    new.loc[3, "b"] = np.inf
+    with pytest.raises(ValueError, match=r"infinity.* in column 'b' \(in row 3\)"):
+        model.predict(new)
+
+
+@pytest.mark.parametrize("kernel", [Categorical(), Gower()], ids=lambda kernel: type(kernel).__name__)
+def test_dates_among_categories_are_named_by_their_column(kernel):
+    name = type(kernel).__name__
+    with pytest.raises(ValueError, match=rf"^X\['seen'\], which {name} reads, holds dates"):
+        MKLClassifier([("k", kernel, ["sex", "seen"])], C=1.0).fit(FRAME, y)

@@ -362,3 +362,12 @@ def test_sequences_become_arrays_of_str_and_show_themselves():
     assert repr(S) == "Sequences(2 of lengths 1 to 3, alphabet='dna', bits=2)"
     assert repr(S[:1]) == "Sequences(1 of length 3, alphabet='dna', bits=2)"
     assert S.nbytes == 2 and S[[0, 0]].compact().nbytes == 2
+
+
+@pytest.mark.parametrize("text", ["nan", "NaN", "None", "<NA>"])
+def test_the_text_of_a_missing_value_is_no_sequence(text):
+    """Three letters, N, A and N, were read without a word."""
+    with pytest.raises(ValueError, match=rf"X\[1\] is '{text}', the text of a missing value"):
+        Sequences.encode(["ACGTAC", text], unknown="ignore")
+    assert len(Sequences.encode(["ACG", text], unknown="ignore")) == 2  # where all are so short, it may be a word
+    assert len(Sequences.encode(["names", text], "bytes")) == 2

@@ -12,6 +12,7 @@ import numpy as np
 from .._callers import OFFERS
 from .frames import are_missing_texts, is_missing_text, is_pandas, missing_entries, number
 from .table_scaler import days
+from .view_data import blank_entries
 
 USED_KINDS = ("numbers", "categories", "dates", "texts", "sequences")
 WITHOUT_MARKS = ("numbers", "rows", "dates", "days of rows", "empty", "spoiled")  # kinds in which ? is a missing value
@@ -68,6 +69,8 @@ def entries(frame: Any) -> Iterable[tuple[str, np.ndarray]]:
 
 def _described(name, x, sequences, category):
     lost, commas = missing_entries(x), False
+    if x.dtype.kind in "OSU":  # files say nothing else of a text without letters
+        lost = lost | blank_entries(x)
     kind, why = ("sequences", "") if sequences else _kind(x[~lost], len(x))
     if category and kind == "numbers" and len(set(x[~lost].tolist())) <= min(MAX_CATEGORIES, len(x) // 2):
         kind = "categories"

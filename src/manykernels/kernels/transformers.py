@@ -17,10 +17,11 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from .._state import TRANSFORMER, Stored, Tagged, check, check_integer, check_plain, check_value
-from .column_encoders import ColumnScales
-from .frames import cut, in_double, is_frame, missing_entries, to_numbers, values, without_na
+from .column_encoders import ColumnScales, Indicators
+from .frames import called, check_entries, cut, in_double, is_frame, missing_entries, to_numbers, values, without_na
+from .gower import Agreements
 from .table_scaler import TableScaler
-from .view_data import View, checked_view, is_numeric, object_view
+from .view_data import View, blank_entries, checked_view, is_numeric, object_view
 
 MAX_COLUMNS = 2**24  # of the input of a transformer
 MODULES = dict.fromkeys(
@@ -70,8 +71,8 @@ class Pipe(Stored):
         found = replace(self, fitted=fitted)
         return replace(found, width=int(found._apply(X[:1]).shape[1]))
 
-    def transform(self, view):
-        """The transformed view, rows of numbers."""
+    def transform(self, view, labels):
+        """The transformed view, rows of numbers; errors name columns by `labels()`."""
         if view.X is None:
             return view._replace(X=np.zeros((len(view.present), self.width)))
         x = self._apply(view.X)
@@ -81,7 +82,14 @@ class Pipe(Stored):
         if x.shape[1] != self.width:
             raise ValueError(f"{self.given!r} made {x.shape[1]} columns of X, {self.width} in fit: give X as in fit.")
         if not np.isfinite(data).all():
-            where = "" if sp.issparse(x) else f" (in row {int(np.argmin(np.isfinite(x).all(axis=1)))})"
+            row = 0 if sp.issparse(x) else int(np.argmin(np.isfinite(x).all(axis=1)))
+            if isinstance(first := first_step(self.fitted), TableScaler):
+                column = labels()[first.owners()[np.argmin(np.isfinite(x[row]))]]
+                raise ValueError(
+                    f"X contains infinity, or a number too large to scale, in {called([column])} (in row {row}): "
+                    "replace it or leave that column out."
+                )
+            where = "" if sp.issparse(x) else f" (in row {row})"
             raise ValueError(
                 f"{self.given!r} made NaN or infinity of X{where}: change it, or put SimpleImputer() before it."
             )
@@ -159,6 +167,11 @@ def raw_view(arrays, key, transformer, zero):
     if zero and type(first).__name__ == "StandardScaler":
         first = TableScaler([("numbers", x.shape[1])])
     x = first.read(x, lambda: arrays.labels(*key)) if isinstance(first, TableScaler) else x
+    if zero and isinstance(first, Indicators | TableScaler) and not is_numeric(x):
+        x = np.where(blank_entries(x), None, x)
+    if kernel := {Indicators: "Categorical", Agreements: "Gower"}.get(type(first)):
+        for column, label in zip(x.T, arrays.labels(*key), strict=True):
+            check_entries(f"X[{label!r}], which {kernel} reads,", column)
     if is_numeric(x) and not (tags is not None and tags.allow_nan):
         return checked_view(x, zero, arrays.finite, lambda: arrays.labels(*key))
     if not zero or sp.issparse(x):

@@ -283,8 +283,8 @@ def string_view(x, encoding, zero):
 
 
 def blank_entries(items):
-    """The mask of the texts and bytes in an array (n,) that hold nothing but white space."""
-    return np.array([isinstance(item, str | bytes) and not item.strip() for item in items], dtype=bool)
+    """The mask of the texts and bytes in an array that hold nothing but white space."""
+    return np.frompyfunc(lambda item: isinstance(item, str | bytes) and not item.strip(), 1, 1)(items).astype(bool)
 
 
 def object_view(x, zero):

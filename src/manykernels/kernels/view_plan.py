@@ -100,7 +100,8 @@ class ViewPlan(Stored):
     def view(self, arrays: ViewArrays) -> View:
         """The View of these arrays; its X is None if the kernels read strings or objects and all examples lack them."""
         view = self.before_transformer(arrays)
-        return view if self.transformer is None else self.transformer.transform(view)
+        before = self.transformer
+        return view if before is None else before.transform(view, lambda: arrays.labels(*self.where))
 
     def before_transformer(self, arrays: ViewArrays) -> View:
         """The View of X before the transformer, with examples that lack this part of X marked as absent."""

@@ -183,6 +183,7 @@ NEARLY_ALL = 0.99  # with this share of bases, other letters are errors, and mak
 MOST, OWN_BASES = 0.9, 0.95  # so do sequences, if most of them have this share of bases
 FOREIGN = "foreign"  # the policy if there are such letters
 MIN_PROTEIN = 20  # letters of half of the proteins, which are no categories then even if they repeat
+MISSING = ("nan", "NaN", "None", "<NA>")  # texts of what is no text
 MIN_LETTERS = 8  # of half of the texts, for sequences: shorter texts may be categories
 MIXED = "DNA and RNA are mixed: write T for every U, or U for every T"
 
@@ -232,12 +233,22 @@ def _share_of(main, letters, texts):
     return float(np.mean((own > 0) & (own >= OWN_BASES * shown)))
 
 
+def refuse_missing_text(text: str, name: str) -> None:
+    """A ValueError if the text is what str(None) or str(nan) gives, of which N, A and N were read as bases."""
+    if text in MISSING:
+        raise ValueError(
+            f"{name} is {text!r}, the text of a missing value: remove the example, or give None and the kernel with "
+            'missing="zero"'
+        )
+
+
 def refuse_foreign(items: Iterable[Any], name: str) -> None:
     """A ValueError that names the first letter of the items that stands for no base of DNA or RNA, or for several."""
     known = {"dna": "ACGT", "rna": "ACGU"}[name] + SEVERAL_BASES + MASKS + GAPS
     for i, item in enumerate(items):
         text = item.decode("latin-1") if isinstance(item, bytes) else item if isinstance(item, str) else ""
         text = text.strip()
+        refuse_missing_text(text, f"X[{i}]")
         at = next((at for at, letter in enumerate(text) if letter.upper() not in known), None)
         if at is not None:
             raise ValueError(

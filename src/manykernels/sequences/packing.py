@@ -6,11 +6,12 @@ import numpy as np
 
 from .._callers import warn
 from .._validation import shown
-from .alphabet import DNA, INVALID_CODE, PROTEIN, fitting
+from .alphabet import DNA, INVALID_CODE, PROTEIN, RNA, fitting, refuse_missing_text
 
 TEXT = (str, bytes, bytearray)
 SEQUENCES_PER_BLOCK = 8192
 MOST_STRANGE = 0.05  # share of letters that the alphabet lacks, in the sequences of a model
+MAX_MISSING = 4  # letters of the texts of a missing value
 MOST_KNOWN = 0.9  # share of the letters of a sequence that the alphabet has, for no advice to take another
 MIN_BASES = 100  # letters, all of them bases, that are hardly of a protein
 
@@ -114,6 +115,9 @@ class Packer:
             items = [item.strip() for item in items]
         offsets = np.zeros(len(items) + 1, dtype=np.int64)
         np.cumsum(np.fromiter(map(len, items), dtype=np.int64, count=len(items)), out=offsets[1:])
+        short = np.flatnonzero(np.diff(offsets) <= MAX_MISSING) if self.alphabet in (DNA, RNA, PROTEIN) else ()
+        for i in short if len(short) < len(items) else ():  # else NAN may be a word like the others
+            refuse_missing_text(items[i], self.what.format(self.count + i))
         text = "".join(item if isinstance(item, str) else item.decode("latin-1") for item in items)
         letters = self._bytes(text, offsets)
         self.add(np.frombuffer(letters, dtype=np.uint8), offsets)
