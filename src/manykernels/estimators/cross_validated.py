@@ -66,20 +66,18 @@ class CrossValidated(MKLBase):
             raise ValueError(f'refit={self.refit!r} is not allowed: give "best", "1se" or a function of cv_results_.')
         plain = self._plain(**self._plain_params(C=float(Cs[0]), regularizer=found[0]))
         plain._check_params()
-        named = opened_column(X, groups)
+        opened = opened_column(X, groups)
         given = self._check_data(X, y, sample_weight, task, covariates, groups=groups)
-        X, labels, n, groups = given.X, given.Y, given.n, named
         loo = isinstance(self.cv, str) and self.cv == LOO
         if loo:
-            self._check_loo(found, groups)
-        every = np.arange(n)
-        splits = [(every, every)] if loo else make_splits(self.cv, views_or(X), labels, is_classifier(self), groups)
-        kernels, adaptive = (
-            SharedKernels(plain, X, given.task, given.covariates, is_exact(found)),
-            isinstance(self.Cs, Integral),
-        )
-        search = Search(kernels, labels, given.weight, Cs, found, splits, adaptive and self.refit == "best", loo)
-        with blas_for(n, self.n_jobs):
+            self._check_loo(found, opened)
+            splits = [(np.arange(given.n), np.arange(given.n))]
+        else:
+            splits = make_splits(self.cv, views_or(given.X), given.Y, is_classifier(self), opened)
+        kernels = SharedKernels(plain, given.X, given.task, given.covariates, is_exact(found))
+        adaptive = isinstance(self.Cs, Integral) and self.refit == "best"
+        search = Search(kernels, given.Y, given.weight, Cs, found, splits, adaptive, loo)
+        with blas_for(given.n, self.n_jobs):
             search.run(check_scoring(plain, self.scoring))
             results = search.results()
             at, begin = choose_candidate(results, self.refit, search.adaptive), time.perf_counter()
