@@ -18,9 +18,8 @@ from manykernels.solvers import SOLVERS, best_for, solve
 
 def test_every_exported_regularizer_is_in_the_table():
     stages = {"Regularizer", "TwoStage", "Uniform", "BestSingle", "Align", "AlignF", "EasyMKL", "Separable"}
-    exported = {
-        name for name, cls in vars(regularizers).items() if inspect.isclass(cls) and issubclass(cls, Regularizer)
-    }
+    named = {name: getattr(regularizers, name) for name in regularizers.__all__}
+    exported = {name for name, cls in named.items() if inspect.isclass(cls) and issubclass(cls, Regularizer)}
     assert {type(member).__name__ for member in MEMBERS.values()} == exported - stages
 
 

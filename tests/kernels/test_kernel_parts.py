@@ -79,8 +79,8 @@ def test_transformers_get_the_weights_of_the_examples_that_they_see():
     x, w = np.ones((3, 1)), np.array([1.0, 10.0, 100.0])
     for given in (Weighed(), make_pipeline(StandardScaler(with_mean=False, with_std=False), Weighed())):
         pipe = Pipe(given).fit(View(x, present), w)
-        np.testing.assert_array_equal(pipe.transform(View(x, present)).X, [[101.0], [0.0], [101.0]])
-        assert Pipe(given).fit(View(x, None), None).transform(View(x, None)).X[0, 0] == -1.0
+        np.testing.assert_array_equal(pipe.transform(View(x, present), lambda: ["x"]).X, [[101.0], [0.0], [101.0]])
+        assert Pipe(given).fit(View(x, None), None).transform(View(x, None), lambda: ["x"]).X[0, 0] == -1.0
     assert reads_of(StandardScaler()) == "anything" and reads_of(OneHotEncoder()) == "anything"
     wide = Pipe(SimpleNamespace(), SimpleNamespace(transform=lambda X: np.ones((len(X), 3))), 2)
     with pytest.raises(ValueError, match="made 3 columns of X, 2 in fit"):

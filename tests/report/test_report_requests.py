@@ -103,7 +103,7 @@ def test_kernels_of_one_table_are_sources_if_their_names_differ(asked):
     ("options", "said"),
     [
         ({"groups": np.zeros((24, 1))}, "groups has 2 axes"),
-        ({"groups": [0] * 25}, "groups has shape"),
+        ({"groups": [0] * 25}, "groups has 25 entries, and X 24 rows"),
         ({"threshold": "0.5"}, "threshold"),
         ({"threshold": math.nan}, "threshold"),
         ({"examples": []}, "rows of X from 0 to 23"),

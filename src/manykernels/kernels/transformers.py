@@ -19,7 +19,6 @@ from sklearn.utils.validation import has_fit_parameter
 from .._state import TRANSFORMER, Stored, Tagged, check, check_integer, check_plain, check_value
 from .column_encoders import ColumnScales, Indicators
 from .frames import called, check_entries, cut, in_double, is_frame, missing_entries, to_numbers, values, without_na
-from .gower import Agreements
 from .table_scaler import TableScaler
 from .view_data import View, blank_entries, checked_view, is_numeric, object_view
 
@@ -169,7 +168,7 @@ def raw_view(arrays, key, transformer, zero):
     x = first.read(x, lambda: arrays.labels(*key)) if isinstance(first, TableScaler) else x
     if zero and isinstance(first, Indicators | TableScaler) and not is_numeric(x):
         x = np.where(blank_entries(x), None, x)
-    if kernel := {Indicators: "Categorical", Agreements: "Gower"}.get(type(first)):
+    if kernel := {"Indicators": "Categorical", "Agreements": "Gower"}.get(type(first).__name__):
         for column, label in zip(x.T, arrays.labels(*key), strict=True):
             check_entries(f"X[{label!r}], which {kernel} reads,", column)
     if is_numeric(x) and not (tags is not None and tags.allow_nan):

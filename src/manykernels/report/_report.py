@@ -171,8 +171,6 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
         if kind != "classification" or len(chosen.classes_) != 2 or y.ndim > 1:
             raise ValueError(f"threshold={asked.threshold!r} is for models with two classes: leave it out.")
     groups = None if groups is None else np.asarray(groups)
-    if groups is not None and groups.shape != (n,):
-        raise ValueError(f"groups has shape {groups.shape} for {n} examples: give one group per example.")
     covariates = None
     if (Z := new_covariates(chosen, adjusted, n)) is not None:
         covariates = Covariates(Z, chosen.covariate_names_, chosen.covariate_columns_)
