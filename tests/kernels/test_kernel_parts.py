@@ -84,7 +84,7 @@ def test_transformers_get_the_weights_of_the_examples_that_they_see():
     assert reads_of(StandardScaler()) == "anything" and reads_of(OneHotEncoder()) == "anything"
     wide = Pipe(SimpleNamespace(), SimpleNamespace(transform=lambda X: np.ones((len(X), 3))), 2)
     with pytest.raises(ValueError, match="made 3 columns of X, 2 in fit"):
-        wide.transform(View(x, None))
+        wide.transform(View(x, None), lambda: ["x"])
 
 
 def test_normalisations_of_weighted_matrices():
