@@ -115,6 +115,8 @@ def test_sequences_without_a_single_word_warn_at_fit_and_at_prediction(kernel):
     assert said(model.fit, EQUAL, Y, about="letters") == []
     (text,) = said(model.predict, short[:3], about="letters")
     assert "kernel 'words' reads words of 8 letters, and 1 of 3 examples (0) have fewer, 7 in one of them" in text
+    (text,) = said(model.predict, [*EQUAL[:2], "N" * 30], about="letters")  # N matches nothing
+    assert "1 of 3 examples (2) have fewer, 0 in one of them" in text
     assert said(model.predict, EQUAL, about="letters") == []
 
 

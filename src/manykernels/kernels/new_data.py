@@ -275,6 +275,10 @@ def _sizes(plan, arrays, known=False):
     x = arrays.column(*plan.where)
     if isinstance(x, Packed):
         return x.sizes(known), np.arange(len(x))
+    if known:
+        x, present, _ = plan.before_transformer(arrays)
+        rows = np.arange(arrays.n) if present is None else np.flatnonzero(present)
+        return np.zeros(0, np.int64) if x is None else x.sizes(True)[rows], rows
     items = np.asarray(x, object)
     if items.ndim == 2 and items.shape[1] > 1:  # a table of letters
         return np.full(len(items), items.shape[1], np.int64), np.arange(len(items))
