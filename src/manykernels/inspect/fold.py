@@ -69,19 +69,16 @@ class Fold:
     def __init__(self, model, X, y, weight, train, test, score, every=None, covariates=None):
         model = with_kernels_of(model, X)
         cut = (lambda rows: X[np.ix_(rows, train)]) if is_precomputed(model) else lambda rows: take_examples(X, rows)
-        (self.y, self.weight), (own_y, own_weight) = (
-            [None if values is None else values[rows] for values in (y, weight)] for rows in (test, train)
-        )
         self.X, self.scorer = cut(test), score
+        self.y, own_y = (None, None) if y is None else (y[test], y[train])
+        self.weight, own_weight = (None, None) if weight is None else (weight[test], weight[train])
         if weight is not None and not np.any(self.weight):
             raise ValueError("sample_weight is 0 for every held-out example of a fold: take fewer folds, or leave out "
                              "the examples without weight.")  # fmt: skip
         self.model = clone(model).set_params(checkpoint=None, verbose=False, warm_start=False)
-        given = cut(train), own_y
         self.adjustment = Adjustment(None if covariates is None else covariates.Z[test])
-        train_covariates = None if covariates is None else covariates.take(train)
         self.n_train, self.n_test = len(train), n_examples(self.X)
-        self.given = *given, own_weight, train_covariates  # to the fit, by `read_examples`
+        self.given = cut(train), own_y, own_weight, None if covariates is None else covariates.take(train)
         examples = read_examples(self.model, *self.given)
         if isinstance(self.X, list | tuple) and getattr(examples.X, "ndim", 1) == 2:  # a table as a list of rows
             self.X = np.asarray(as_mixed(self.X))
@@ -93,9 +90,8 @@ class Fold:
             self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory, if worth it
         self.M = self.plan.predictor().sizes()[1]  # a kernel beyond is slack, in every fit
         self.names, self.usable = list(bank.names)[: self.M], bank.usable[: self.M]
-        self.every = every  # the fit of all kernels
-        if every is None:
-            self.every = self.solve(np.ones(self.M, bool))
+        self.every = every  # the fit of all kernels, which `solve` starts from
+        self.every = every or self.solve(np.ones(self.M, bool))
 
     @cached_property
     def kernel_list(self):
@@ -342,9 +338,8 @@ class Fold:
         extra = {} if self.weight is None else {"sample_weight": self.weight}
         value = float(self.scorer(self.deciding(decision), self.X, self.y, **extra))
         if not np.isfinite(value):
-            raise ValueError(
-                f"scoring gave {value} on a fold of {self.n_test} examples: take fewer folds, or another scoring."
-            )
+            said = f"scoring gave {value} on a fold of {self.n_test} examples"
+            raise ValueError(f"{said}: take fewer folds, or another scoring.")
         return value
 
     def shares(self, sources):
@@ -358,7 +353,7 @@ class Fold:
         K, examples = np.reshape(flats, (len(flats), len(self._some) ** 2)), self.plan.examples
         Y = np.array([examples.loss.alignment_target(y) for y in examples.Y])[:, self._some]
         Y = Y - Y.mean(axis=1, keepdims=True)
-        target = _normal(_off(Y.T @ Y))
+        target = _direction(Y.T @ Y)
         return K @ target, K @ K.T
 
     @cached_property
@@ -379,17 +374,14 @@ class Fold:
             return np.zeros(len(rows) ** 2)
         with self._blas():
             K = bank.combined(theta, rows, rows, dtype=np.float64)
-        return _normal(_off(centred_matrix(K)))
+        return _direction(centred_matrix(K))
 
 
-def _off(K):
+def _direction(K):
+    """The entries beside the diagonal of K, which becomes 0, as a vector of length 1, or 0."""
     np.fill_diagonal(K, 0.0)
-    return K.ravel()
-
-
-def _normal(v):
-    size = np.linalg.norm(v)
-    return v / size if size > 0 else v
+    size = np.linalg.norm(K)
+    return K.ravel() / size if size > 0 else K.ravel()
 
 
 def _without(solution, usable):

@@ -4,6 +4,7 @@ A `KernelList` keeps the `TrainingFacts` of its training examples, and `news` co
 """
 
 from contextlib import suppress
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,14 +135,15 @@ def _grown(kernels, which):
 def _new_sizes(kernels, arrays, used, growing):
     """Sequences without a word, and those of unusual length."""
     short, unusual = [], []
+    read = cache(lambda plan, known: _sizes(plan, arrays, known))  # once for all kernels of a view
     for name, kernel, plan, (low, high) in _grown(kernels, np.flatnonzero(used)):
         if low >= kernel.shortest > 0:
-            lengths, rows = _sizes(plan, arrays, known=True)
+            lengths, rows = read(plan, True)
             sizes = kernel.sizes(lengths)
             if (few := np.flatnonzero(sizes < kernel.shortest)).size:
                 short.append(News("short", f"kernel {name!r}", rows[few], (kernel.shortest, int(sizes[few].min()))))
         if growing:
-            lengths, rows = _sizes(plan, arrays)
+            lengths, rows = read(plan, False)
             sizes = kernel.sizes(lengths)
             far = np.flatnonzero((sizes > LONGER * max(high, 1)) | (sizes * LONGER < low))
             if len(far):
@@ -268,7 +270,7 @@ def _learned(transformer):
     return found if any(categories is not None for categories in found) else ()
 
 
-def _sizes(plan, arrays, known=False):
+def _sizes(plan, arrays, known):
     """(lengths, rows) of the sequences of a view, without missing ones; `known` leaves out unknown letters."""
     if arrays.X[plan.name] is None:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -291,5 +293,5 @@ def _sizes(plan, arrays, known=False):
 
 def _span(plan, arrays):
     """The least and the largest length of the sequences of a view; None for other views."""
-    lengths = [] if plan.encoding is None else _sizes(plan, arrays)[0]
+    lengths = [] if plan.encoding is None else _sizes(plan, arrays, known=False)[0]
     return (int(lengths.min()), int(lengths.max())) if len(lengths) else None
